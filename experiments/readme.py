@@ -16,6 +16,7 @@ from housewise.core.exit_codes import run_cli
 from housewise.core.files import write_text
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import fill_marks
+from housewise.experiments.documents.model_memory import MEMORY_TABLES
 from housewise.experiments.documents.settings import SETTINGS_TABLES
 from housewise.experiments.documents.tables import TABLES
 from housewise.experiments.tables import describe_change
@@ -37,7 +38,7 @@ def main(
     root: Annotated[Path, typer.Option(help="The project's folder.")] = Path(),
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 where a figure differs.")] = False,
 ) -> None:
-    """Fill in the figures of README.md and docs/*.md from results/, and the tables of settings.
+    """Fill in the figures of README.md and docs/*.md from results/, and the tables of settings and of memory.
 
     Examples:
 
@@ -48,7 +49,7 @@ def main(
     for name, table in files.read_all().items():
         for adapter in table.header.changed_adapters:
             print_note(f"results/{name}: {describe_change(adapter)}")
-    tables = TABLES | SETTINGS_TABLES
+    tables = TABLES | SETTINGS_TABLES | MEMORY_TABLES
     for path in documents(root):
         name = path.relative_to(root).as_posix()
         text, differences = fill_marks(path.read_text(encoding="utf-8"), name, files, tables)

@@ -1,4 +1,8 @@
-"""The judge that scores: the model scores every candidate placement by its log-probability."""
+"""The judge that scores: the model scores every candidate placement by its log-probability.
+
+A local model scores each placement as the line that it would write. A server is asked one question with letters about
+each object; see lettered_questions.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +17,11 @@ from housewise.agent.personalize.judgement_text import (
     judgement_opening,
     judgement_verdict,
 )
+from housewise.agent.personalize.lettered_questions import LetteredQuestion, score_options
 from housewise.agent.personalize.placement_candidates import CandidatesByObject, PlacementCandidates
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds, JudgementResult
 from housewise.agent.personalize.planner import Attempt, placed_objects, unentered_rooms
 from housewise.agent.personalize.prompt_notes import RememberingTemplate
-from housewise.core.errors import UserError
 from housewise.language.base import ChatModel, ChatRequest, Message, Scorer
 from housewise.worlds.house.scene_graph import SceneGraph
 from housewise.worlds.house.spoken_names import remove_numbers
@@ -35,22 +39,17 @@ class ScoringJudge:
     has placed stays there.
 
     Args:
-        model: Model that scores texts.
+        model: Model that scores texts, or that returns log-probabilities of its tokens.
         words: Template of the prompt.
         confidence: Share of the two probabilities that the other receptacle has to exceed; at 0.5 both are equal.
         known_first: Whether to judge nothing while rooms are left to enter or known placements are left to do. Steps
             are limited, and known placements are certain.
-
-    Raises:
-        UserError: If the model cannot score texts.
     """
 
     def __init__(
         self, model: ChatModel, words: RememberingTemplate, confidence: ConfidenceThresholds, known_first: bool = False
     ) -> None:
-        if not isinstance(model, Scorer):
-            raise UserError(f"model {model.name} cannot score texts; set score_placements=false or use a local model")
-        self._model: Scorer = model
+        self._model = model
         self._words, self._confidence, self._known_first = words, confidence, known_first
         self._score_cache: dict[Hashable, dict[str, float]] = {}
 
@@ -63,14 +62,19 @@ class ScoringJudge:
         waits = self._known_first and (
             may_wait or any(each.is_decided and each.places[0] != each.here for each in options.values())
         )
+
+        def is_settled(thing: str, each: PlacementCandidates) -> bool:
+            return each.here is not None and ((thing in placed and not each.is_unwanted) or waits)
+
+        if not isinstance(self._model, Scorer):
+            left = {key: each for key, each in options.items() if not each.is_decided and not is_settled(key, each)}
+            self._ask_letters(graph, left, messages)
         judgements: dict[str, str | None] = {}
         compared_scores: dict[str, float] = {}
         for thing, each in options.items():
             if each.is_decided:
                 judgements[thing] = each.places[0]
-            elif each.here is not None and thing in placed and not each.is_unwanted:
-                judgements[thing] = each.here
-            elif each.here is not None and waits:
+            elif is_settled(thing, each):
                 judgements[thing] = None if each.is_unwanted else each.here
             else:
                 scores = self._scores(graph, thing, each, messages, judgements)
@@ -92,15 +96,12 @@ class ScoringJudge:
         before: Judgements,
     ) -> dict[str | None, float]:
         """Return the log-probability of a receptacle of each kind, of the present one, and of elsewhere (None)."""
-        judgements: dict[str, str | None] = {
-            **_first_of_each_kind(place for place in options.places if place != options.here),
-            **({FINE: options.here} if options.here in options.places else {}),
-            ELSEWHERE: None,
-        }
+        judgements = _compared_judgements(options)
+        key = _cache_key(thing, options)
         # The cache ignores changes of earlier judgements and of the order of receptacles: scoring again in every plan
         # would cost too much.
-        key = thing, options.here, options.has_similar, frozenset(options.places)
         if key not in self._score_cache:
+            assert isinstance(self._model, Scorer)
             names = self._words.prompt_names(graph)
             # Tokenizers attach a space to the word after it.
             opening = judgement_opening(thing, graph, names).rstrip(" ")
@@ -110,6 +111,44 @@ class ScoringJudge:
             texts = [f" {judgement_verdict(thing, place, graph, names)}\n" for place in judgements.values()]
             self._score_cache[key] = dict(zip(judgements, self._model.score(request, texts), strict=True))
         return {place: self._score_cache[key][kind] for kind, place in judgements.items()}
+
+    def _ask_letters(self, graph: SceneGraph, options: CandidatesByObject, messages: tuple[Message, ...]) -> None:
+        """Ask about all objects that have no scores yet, at once."""
+        names = self._words.prompt_names(graph)
+        asked = {thing: each for thing, each in options.items() if _cache_key(thing, each) not in self._score_cache}
+        if not asked:
+            return
+        compared = {thing: _compared_judgements(each) for thing, each in asked.items()}
+        questions = [
+            LetteredQuestion(
+                f"Where does {names.get(thing, thing)} belong? It is "
+                + ("in hand." if each.here is None else f"on {names.get(each.here, each.here)}."),
+                [_describe(place, each.here, names) for place in compared[thing].values()],
+            )
+            for thing, each in asked.items()
+        ]
+        for (thing, each), scores in zip(asked.items(), score_options(self._model, messages, questions), strict=True):
+            self._score_cache[_cache_key(thing, each)] = dict(zip(compared[thing], scores, strict=True))
+
+
+def _describe(place: str | None, here: str | None, names: Mapping[str, str]) -> str:
+    """Return a judgement as an option of a question."""
+    if place is None:
+        return "a place that has not been seen yet"
+    return f"{names.get(place, place)}{', where it is' if place == here else ''}"
+
+
+def _cache_key(thing: str, options: PlacementCandidates) -> Hashable:
+    return thing, options.here, options.has_similar, frozenset(options.places)
+
+
+def _compared_judgements(options: PlacementCandidates) -> dict[str, str | None]:
+    """Return the judgements that are compared, by kind of receptacle, FINE and ELSEWHERE."""
+    return {
+        **_first_of_each_kind(place for place in options.places if place != options.here),
+        **({FINE: options.here} if options.here in options.places else {}),
+        ELSEWHERE: None,
+    }
 
 
 def _choose_place(

@@ -17,7 +17,10 @@ def doctor(
     base_url: Annotated[
         str | None, option("URL", "Also test this chat server. Its key is read from OPENAI_API_KEY.")
     ] = None,
-    model: Annotated[str | None, option("NAME", "Name of the model that the chat server is tested with.")] = None,
+    model: Annotated[
+        str | None,
+        option("NAME", "Name of the model that the chat server is tested with, or local:NAME to estimate its memory."),
+    ] = None,
     timeout: Annotated[
         float, option("SECONDS", "Time limit of all requests to the server.", min=1.0, max=3600.0)
     ] = 60.0,
@@ -31,8 +34,12 @@ def doctor(
 
       housewise doctor --base-url http://localhost:8000/v1 --model my-model
 
+      housewise doctor --model local:Qwen/Qwen2.5-7B-Instruct
+
     With --base-url or --model a chat server is tested as well: which models it serves, how fast it writes, whether it
     returns log-probabilities, which grammars it follows (the setting grammar_dialect), and whether it sees pictures.
+
+    With --model local:NAME it is computed how much memory of a GPU training and serving that model need.
 
     The exit code is 1 if the embedded simulator does not work or the tested server cannot be used. Everything else is
     optional.

@@ -10,6 +10,7 @@ from housewise.doctor.accelerators import check_cpu, check_gpus
 from housewise.doctor.chat_server import ServerChoice, check_chat_server
 from housewise.doctor.data import GET_DATA, check_housekeep
 from housewise.doctor.findings import ACCELERATORS, CORE, DATA, MACHINES, MODELS, SERVER, SIMULATORS, Check
+from housewise.doctor.model_memory import MEMORY, check_model_memory, is_local
 from housewise.doctor.models import check_adapters, check_server_variables, check_smollm2
 from housewise.doctor.packages import GET_CORE, check_packages, check_python
 from housewise.doctor.simulators import (
@@ -32,7 +33,7 @@ def list_checks(data: Path | None, gpu: GpuSetting = ANY, server: ServerChoice |
     Args:
         data: Folder of the Housekeep data, or None if none is named.
         gpu: CUDA devices that habitat-sim is tested on.
-        server: Chat server to test, or None to test none.
+        server: Chat server to test, or a local model whose memory is estimated, or None.
     """
     return (
         Check(CORE, "Python", check_python),
@@ -44,14 +45,20 @@ def list_checks(data: Path | None, gpu: GpuSetting = ANY, server: ServerChoice |
         Check(SIMULATORS, "films", check_film_encoder, GET_ENCODER),
         Check(ACCELERATORS, "CPU", check_cpu),
         Check(ACCELERATORS, "GPU", check_gpus, f"{_REINSTALL} torch", is_isolated=True),
-        *(_check_extra(MODELS, extra) for extra in ("grounded", "local", "train")),
+        *(_check_extra(MODELS, extra) for extra in ("grounded", "local", "train", "quantized")),
         Check(MODELS, "SmolLM2", check_smollm2),
         Check(MODELS, "adapters", check_adapters),
         Check(MODELS, "server", check_server_variables),
-        *([] if server is None else [Check(SERVER, "server", partial(check_chat_server, server))]),
+        *([] if server is None else [_check_model(server)]),
         _check_extra(MACHINES, "distributed"),
         Check(DATA, "Housekeep", partial(check_housekeep, data), GET_DATA, is_isolated=True),
     )
+
+
+def _check_model(server: ServerChoice) -> Check:
+    if server.model is not None and is_local(server.model):
+        return Check(MEMORY, "memory", partial(check_model_memory, server.model))
+    return Check(SERVER, "server", partial(check_chat_server, server))
 
 
 def _check_extra(topic: str, extra: str) -> Check:

@@ -10,8 +10,6 @@ from housewise.agent.adapt.planner_prompt import PREFIX, PlannerPrompt
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
 from housewise.core.errors import UserError
 from housewise.language.embedder import shared_minilm
-from housewise.language.local.adapters import check_adapter
-from housewise.language.local.smollm2 import SMOLLM2
 from housewise.people.kitchen.invented_profiles import invent_profile
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from housewise.people.kitchen.profiles import KitchenProfile
@@ -23,7 +21,6 @@ from housewise.selftrain.adapt.settings import AdaptTrainingConfig, Demonstratio
 from housewise.selftrain.examples import EpisodeDemonstration, Example
 from housewise.selftrain.rollouts.engine import RolloutEngine, open_engine
 from housewise.selftrain.trainers import ModelReference, TrainedModel
-from housewise.selftrain.trainers.merge_adapter import merge_adapter
 from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.selftrain.training_folder import (
     PAIRS,
@@ -75,16 +72,15 @@ class AdaptTraining:
     def warm_up_model(self) -> ModelReference:
         """The model that all folds start from.
 
-        The warm-up's adapter is merged, because folds train their own. Behind servers, which load adapters, folds go on
-        training that adapter.
+        Every learner goes on training the warm-up's adapter. Earlier versions merged it into the weights, and the folds
+        of their folders have adapters of their own on these.
         """
         folder = self.folder / WARM_UP
-        learned: ModelReference = self._training.start
+        if (folder / _MERGED).exists():
+            return ModelReference(model=f"local:{folder / _MERGED}")
         if self.config.warm_up.people:
-            learned = self.finished_model(folder) or self._warm_up(folder)
-        if self.config.rollouts.engine != "local":
-            return learned
-        return merge_adapter(learned, folder / _MERGED)
+            return self.finished_model(folder) or self._warm_up(folder)
+        return self._training.start
 
     def open_engine(self, folder: Path) -> RolloutEngine:
         """Return where the student answers.
@@ -149,11 +145,10 @@ class AdaptTraining:
         config, start = self.config, self._training.start
         if config.warm_up.people:
             self._training.check_trainer(config.warm_up.training)
-        elif start.adapter is not None:
-            check_adapter(start.model.partition(":")[2] or SMOLLM2, start.adapter)
-        # All others train their own adapters.
         for training in (config.imitation, config.preference):
-            self._training.check_trainer(training, ModelReference(model=start.model))
+            self._training.check_trainer(training)
+            if config.warm_up.people:
+                _check_adapter_settings(training, config.warm_up.training)
         self.open_engine(self.folder).check(start)
 
     def _check_folder(self) -> None:
@@ -179,3 +174,18 @@ class AdaptTraining:
             "preference": any((folder / PREFERENCES).exists() for folder in learned),
         }
         return {f"{section}.learning_rate" for section, used in is_used.items() if not used}
+
+
+def _check_adapter_settings(training: TrainingConfig, warm_up: TrainingConfig) -> None:
+    """Check that the user has set nothing that the adapter of the warm-up determines.
+
+    Raises:
+        UserError: The user has.
+    """
+    for name in ("rank", "alpha", "targets"):
+        wanted, given = getattr(training, name), getattr(warm_up, name)
+        if name in training.set_by_user and wanted != given:
+            raise UserError(
+                f"{training.key(name)}={wanted}: learners go on training the adapter of the warm-up, whose {name} is "
+                f"{given}; set {warm_up.key(name)}, or leave {training.key(name)} out"
+            )

@@ -31,7 +31,6 @@ LEFT_OUT = (
 )
 """What a quick training leaves out, for the user."""
 
-# What the warm-up learned is merged into the weights, where bfloat16 would round small changes away.
 _RUN = AdaptSettings(
     agent=AdaptAgentSettings(planner="llm", prompt="short"),
     models=AdaptModelsSettings(agent=AdaptModelsSettings().agent.model_copy(update={"dtype": "float32"})),
@@ -48,7 +47,7 @@ _WARM_UP = TrainingConfig(
     checkpoint_steps=20,
     dtype="float32",
 )
-# The same with an adapter that has rank, scale and layers of the paper's.
+# The same, with rank, scale and layers of the paper's adapter where there is none to go on training.
 _PAPER_ADAPTER = _WARM_UP.model_dump(exclude={"learning_rate"}) | {
     "rank": 4,
     "alpha": 8,

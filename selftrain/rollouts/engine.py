@@ -42,6 +42,11 @@ NEUTRAL_SAMPLING = {
     "presence_penalty": 0.0,
     "frequency_penalty": 0.0,
 }
+QUANTIZED = (
+    "the weights that are trained have 4 bits and those of the server more, so serve 4 bits as well "
+    "(rollouts.options=[--quantization, bitsandbytes]), or raise rollouts.max_difference"
+)
+"""Remedy where a base model differs from the one that is trained in 4 bits."""
 _DIGEST_LENGTH = 12
 _BASE = "base"
 
@@ -238,7 +243,10 @@ class VllmEngine(LocalEngine):
 
         adapted = None if model.adapter is None else score(name)
         where = f"model {base if adapted is None else name} at {server.address}"
-        return asdict(compare_logprobs(where, expected.pairs, score(base), adapted, self._config.max_difference))
+        remedy = None if expected.quantization is None else QUANTIZED
+        return asdict(
+            compare_logprobs(where, expected.pairs, score(base), adapted, self._config.max_difference, remedy)
+        )
 
     def _base_name(self, url: str) -> str:
         with closing(LoraServer(url)) as server:
@@ -251,6 +259,8 @@ class VllmEngine(LocalEngine):
             weights=self._digest(model),
             device=self._training.device,
             dtype=self._training.dtype,
+            quantization=self._training.quantization,
+            device_map=self._training.device_map,
             template=self._model.chat_template_kwargs,
             pairs=tuple(ScoredPair(pair=pair) for pair in self._pairs(examples)),
         )

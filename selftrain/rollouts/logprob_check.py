@@ -22,6 +22,7 @@ _APPLIED = 0.25
 _SHARES = (0.75, 1.33)
 """Shares of an adapter's effect that rounding explains."""
 _NOISE_FACTOR = 3.0
+_SAME_MODEL = "serve the model that is trained, in its precision, or raise rollouts.max_difference"
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,12 @@ class LogprobComparison:
 
 
 def compare_logprobs(
-    where: str, expected: Sequence[ScoredPair], base: Scores, adapted: Scores | None, max_difference: float
+    where: str,
+    expected: Sequence[ScoredPair],
+    base: Scores,
+    adapted: Scores | None,
+    max_difference: float,
+    remedy: str | None = None,
 ) -> LogprobComparison:
     """Compare what a server answers with what the trainer computed.
 
@@ -57,6 +63,7 @@ def compare_logprobs(
         base: Scores of the server's base model.
         adapted: Scores of the server's adapter, or None without one.
         max_difference: Largest mean difference of a token under the base model.
+        remedy: What to do where the base models differ, if that is known.
 
     Raises:
         UserError: The server answers with something else than the trained model.
@@ -67,8 +74,7 @@ def compare_logprobs(
     if not base_difference <= max_difference:
         raise UserError(
             f"{where}: log-probabilities of its base model differ by {base_difference:.3g} a token from the trainer's, "
-            f"at most {max_difference:g} is allowed; serve the model that is trained, in its precision, or raise "
-            "rollouts.max_difference"
+            f"at most {max_difference:g} is allowed; {remedy or _SAME_MODEL}"
         )
     if adapted is None:
         return LogprobComparison(len(expected), len(served), base_difference)

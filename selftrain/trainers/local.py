@@ -36,11 +36,14 @@ class LocalTrainer(LocalTraining[Demonstration]):
         """See LocalTraining.build_trainer."""
         from trl import SFTConfig
 
+        from housewise.selftrain.trainers.packing import row_lengths
         from housewise.selftrain.trainers.sft import SharedPromptSFT
         from housewise.selftrain.trainers.trl_common import training_arguments
 
-        settings = training_arguments(self.config, folder, self.seed, SFTConfig)
-        return SharedPromptSFT(network, settings, rows, tokenizer, report, self.config.max_packed_examples)
+        packed = self.config.max_packed_examples
+        lengths = row_lengths(rows, "input_ids", packed)
+        settings = training_arguments(self.config, folder, self.seed, SFTConfig, network, lengths)
+        return SharedPromptSFT(network, settings, rows, tokenizer, report, packed)
 
 
 class LocalPreferenceTrainer(LocalTraining[Preference]):
@@ -80,10 +83,13 @@ class LocalPreferenceTrainer(LocalTraining[Preference]):
         from trl import DPOConfig
 
         from housewise.selftrain.trainers.dpo import SharedPromptDPO
+        from housewise.selftrain.trainers.packing import row_lengths
         from housewise.selftrain.trainers.trl_common import training_arguments
 
-        settings = training_arguments(self.config, folder, self.seed, DPOConfig, beta=self._beta)
-        return SharedPromptDPO(network, settings, rows, tokenizer, report, self.config.max_packed_examples)
+        packed = self.config.max_packed_examples
+        lengths = row_lengths(rows, "prompt", packed)
+        settings = training_arguments(self.config, folder, self.seed, DPOConfig, network, lengths, beta=self._beta)
+        return SharedPromptDPO(network, settings, rows, tokenizer, report, packed)
 
 
 def main() -> None:

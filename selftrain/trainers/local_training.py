@@ -124,6 +124,11 @@ class LocalTraining(ABC, Generic[ExampleT]):
         elif (folder / _WRITTEN).exists():
             return _finish(folder)
         write_json(folder / JOB, job.model_dump())
+        if self.config.quantization is not None:
+            print_note(
+                f"{folder}: trained beside weights of 4 bits; runs with the adapter have all bits, unless a server "
+                "keeps 4, so that log-probabilities differ a little"
+            )
         if self.config.launcher is None:
             with single_process(self.config.key("launcher")):
                 return self.train_in_process(examples, start, folder)
@@ -150,8 +155,28 @@ class LocalTraining(ABC, Generic[ExampleT]):
         for package in ("torch", "transformers", "peft", "trl"):
             if importlib.util.find_spec(package) is None:
                 raise UserError(f"{package} is not installed; run {INSTALL}")
+        self._check_quantization()
         check_trainable(name or SMOLLM2, start.adapter, self.config)
         self._check_adapter_settings(start)
+
+    def _check_quantization(self) -> None:
+        """Check that weights can have 4 bits, if they are to.
+
+        Raises:
+            UserError: They cannot.
+        """
+        key = self.config.key
+        if self.config.quantization is None:
+            return
+        if self.config.method == "full":
+            raise UserError(
+                f"{key('method')}=full: weights of 4 bits are not trained, only an adapter beside them; leave out "
+                f"{key('method')} or {key('quantization')}"
+            )
+        if importlib.util.find_spec("bitsandbytes") is None:
+            raise UserError(
+                f"{key('quantization')}=4bit: bitsandbytes is not installed; run pip install 'housewise[quantized]'"
+            )
 
     def _check_adapter_settings(self, start: ModelReference) -> None:
         """Check that the user has set nothing that the adapter to start from determines.
@@ -290,7 +315,9 @@ class LocalTraining(ABC, Generic[ExampleT]):
             # Small steps are lost in half precision, so all weights are kept in float32.
             network, tokenizer = load_model(model, start.adapter, self.config.device, "float32")
             return network.requires_grad_(True).train(), tokenizer
-        network, tokenizer = load_model(model, None, self.config.device, self.config.dtype)
+        network, tokenizer = load_model(
+            model, None, self.config.device, self.config.dtype, self.config.quantization, self.config.device_map
+        )
         if start.adapter is not None:
             return wrap_with_adapter(network, model, start.adapter, trainable=True).train(), tokenizer
         return add_adapter(network, self.config, self.seed).train(), tokenizer

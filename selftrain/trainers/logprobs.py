@@ -52,13 +52,15 @@ class LogprobRequest(StrictModel):
     Attributes:
         start: The model.
         weights: Digest of its weights.
-        device, dtype, template: As in the settings of the training.
+        device, dtype, quantization, device_map, template: As in the settings of the training.
     """
 
     start: ModelReference
     weights: str
     device: str = "auto"
     dtype: str = "auto"
+    quantization: str | None = None
+    device_map: str | None = None
     template: dict[str, Any] = Field(default_factory=dict)
     pairs: tuple[ScoredPair, ...] = ()
 
@@ -93,7 +95,7 @@ def score_pairs(path: Path, request: LogprobRequest) -> LogprobRequest:
 def compute(request: LogprobRequest) -> LogprobRequest:
     """Return a request with scores, computed in this process."""
     name, adapter = request.start.model.partition(":")[2] or SMOLLM2, request.start.adapter
-    network, tokenizer = load_model(name, None, request.device, request.dtype)
+    network, tokenizer = load_model(name, None, request.device, request.dtype, request.quantization, request.device_map)
     wrapped = None if adapter is None else wrap_with_adapter(network, name, adapter).eval()
     scored = []
     for each in request.pairs:

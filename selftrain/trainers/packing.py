@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import takewhile
+from itertools import islice, pairwise, takewhile
 from typing import Any
 
 import torch
 
 from housewise.language.local.token_tree import TokenTree
-from housewise.selftrain.trainers.tokenization import IGNORED
+from housewise.selftrain.trainers.tokenization import IGNORED, learned_length, row_length
 
 
 def common_prefix_length(rows: Sequence[Sequence[int]]) -> int:
@@ -39,6 +39,22 @@ def group_sizes(conversations: Iterable[Sequence[int]], most: int) -> list[int]:
     return sizes
 
 
+def row_lengths(rows: Sequence[dict[str, list[int]]], name: str, most: int) -> list[tuple[int, int]]:
+    """Return how many tokens each row of several examples reads, and how many of them it learns.
+
+    Args:
+        rows: Examples as tokens, in order.
+        name: Name of the list of tokens that is compared; see group_sizes.
+        most: Largest number of examples in a row.
+    """
+    lengths, left = [], iter(rows)
+    for size in group_sizes((row[name] for row in rows), most):
+        group = list(islice(left, size))
+        shared = sum(common_prefix_length([one[name], other[name]]) for one, other in pairwise(group))
+        lengths.append((sum(map(row_length, group)) - shared, sum(map(learned_length, group))))
+    return lengths
+
+
 def shared_row(examples: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
     """Pack examples into one row as a tree, so that a common beginning is read once.
 
@@ -50,9 +66,9 @@ def shared_row(examples: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
             everything else that is not learned.
 
     Returns:
-        Arguments of a causal model: ``input_ids``, ``position_ids`` (1, T), and where the tree has branches
-        ``attention_mask`` (1, 1, T, T). Also ``labels`` (1, 1 + n), a -100 followed by the tokens that are learned,
-        example by example; and ``places`` (n), the index in the row at which each of them is predicted.
+        Arguments of a causal model: ``input_ids``, ``position_ids`` (1, T). Also ``labels`` (1, 1 + n), a -100 followed
+        by the tokens that are learned, example by example; ``places`` (n), the index in the row at which each of them
+        is predicted; and where the tree has branches, its ``parents`` (T).
     """
     tree = TokenTree.from_texts([], [example["input_ids"] for example in examples])
     learned = [
@@ -68,5 +84,5 @@ def shared_row(examples: Sequence[dict[str, list[int]]]) -> dict[str, Any]:
         "places": torch.tensor([place for place, _ in learned]),
     }
     if any(parent != max(node - 1, 0) for node, parent in enumerate(tree.parents)):
-        row["attention_mask"] = torch.from_numpy(tree.visibility())[None, None]
+        row["parents"] = torch.tensor(tree.parents)
     return row

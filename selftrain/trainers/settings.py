@@ -35,21 +35,28 @@ class TrainingConfig(Settings):
     batch: int = Field(default=8, ge=1, le=MAX_COUNT)
     """Number of examples per step of the optimiser."""
     micro_batch: Annotated[int | None, EXECUTION] = Field(default=None, ge=1, le=MAX_COUNT)
-    """Number of examples in memory at once. null is 1 on a CPU, where more are not faster, and 8 on a GPU."""
+    """Number of examples in memory at once. null is 1 on a CPU, where more are not faster, and on a GPU as many as have
+    together at most 8192 tokens, the longest ones taken, and fit into its memory."""
     max_packed_examples: int = Field(default=1, ge=1, le=MAX_COUNT)
     """Maximum number of successive examples with a common beginning that are packed into one sequence. They count as
     one example of the batch."""
     max_example_tokens: Annotated[int, SELECTION] = Field(default=2048, ge=1, le=MAX_COUNT)
     """Maximum number of tokens of an example. Longer ones are left out and counted. If they are more than half, the
     training fails."""
-    gradient_checkpointing: Annotated[bool, EXECUTION] = False
-    """Whether activations are computed again to save memory, which takes longer."""
+    gradient_checkpointing: Annotated[bool | None, EXECUTION] = None
+    """Whether activations are computed again to save memory, which takes longer. null does so on a GPU for models of 1
+    billion weights or more."""
     checkpoint_steps: Annotated[int, EXECUTION] = Field(default=10, ge=1, le=MAX_COUNT)
     """Number of steps between checkpoints. A stopped training resumes from the last one."""
     device: Annotated[str, EXECUTION] = "auto"
     """Device of the training, such as cpu or cuda. auto prefers a GPU."""
     dtype: Dtype = "auto"
     """Precision of the model. auto is the fastest on this machine."""
+    quantization: Literal["4bit"] | None = None
+    """4bit keeps the weights beside the adapter in 4 bits while it is trained (QLoRA, arXiv 2305.14314), which needs
+    bitsandbytes. Runs with the adapter have all bits."""
+    device_map: Annotated[Literal["auto"] | None, EXECUTION] = None
+    """auto spreads the layers over all GPUs, for a model that does not fit on one. null trains on one device."""
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
     """Arguments of the model's chat template. A self-training uses those that its runs ask the model with."""
     launcher: Annotated[str | None, EXECUTION] = None

@@ -82,6 +82,13 @@ def row_length(row: dict[str, list[int]]) -> int:
     return sum(len(tokens) for name, tokens in row.items() if name != "labels")
 
 
+def learned_length(row: dict[str, list[int]]) -> int:
+    """Count the tokens of an example that are learned: of a preference, those of both replies."""
+    if "labels" in row:
+        return sum(label != IGNORED for label in row["labels"])
+    return len(row["chosen"]) + len(row["rejected"])
+
+
 def context_needed(row: dict[str, list[int]]) -> int:
     """Count the tokens that a model reads at once: of a preference, the prompt with the longer reply."""
     if "input_ids" in row:

@@ -24,6 +24,7 @@ def check_trainable(model: str, adapter: str | None, config: TrainingConfig) -> 
     """
     from housewise.language.local.model_runner import check_architecture
     from housewise.selftrain.trainers.lora import check_adapter_fits
+    from housewise.selftrain.trainers.memory_check import check_gpu_memory
 
     # A launcher may start its processes on another machine.
     if config.launcher is None:
@@ -45,5 +46,7 @@ def check_trainable(model: str, adapter: str | None, config: TrainingConfig) -> 
             f"model {model}: its tokenizer names no token that ends a text, so that no reply could be learned to its "
             "end; set eos_token in its tokenizer_config.json"
         )
+    if config.launcher is None:
+        check_gpu_memory(config, network)
     if config.method == "lora" and adapter is None:
         check_adapter_fits(network, config, config.key("targets"))

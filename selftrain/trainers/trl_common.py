@@ -21,11 +21,13 @@ from transformers import PrinterCallback, TrainingArguments
 from housewise.core.errors import UserError
 from housewise.language.local.architecture import PLAIN_ATTENTION, additive_masks, attention_windows, longrope_switch
 from housewise.language.local.equivalence_check import are_close
+from housewise.language.local.token_tree import tree_visibility
+from housewise.selftrain.trainers.branch_attention import ATTENTION, enable_branches, split_branches
 from housewise.selftrain.trainers.checkpoints import WARM_UP, evaluation_mode
+from housewise.selftrain.trainers.memory_check import Passes, choose_gpu_passes
 from housewise.selftrain.trainers.packing import group_sizes, shared_row
 from housewise.selftrain.trainers.settings import TrainingConfig
 
-_PAIRS_ON_GPU = 8
 # Examples that are computed both in one row and alone before a training.
 _MAX_MEASURED = 4
 
@@ -33,7 +35,13 @@ logger = logging.getLogger(__name__)
 
 
 def training_arguments(
-    config: TrainingConfig, folder: Path, seed: int, kind: type[TrainingArguments], **further: Any
+    config: TrainingConfig,
+    folder: Path,
+    seed: int,
+    kind: type[TrainingArguments],
+    network: Any = None,
+    lengths: Sequence[tuple[int, int]] = (),
+    **further: Any,
 ) -> Any:
     """Convert our settings to TRL's.
 
@@ -42,15 +50,15 @@ def training_arguments(
         folder: Folder of the checkpoints.
         seed: Seed of the order of examples.
         kind: Class of TRL's settings.
+        network: The model, for the choice of what a GPU computes at once.
+        lengths: See packing.row_lengths.
         **further: Settings that only this class has.
 
     Raises:
-        UserError: The processes cannot share the batch evenly.
+        UserError: The processes cannot share the batch evenly, or a GPU's memory does not suffice.
     """
     # TRL still calls gradient checkpointing by the name that transformers is about to change.
     warnings.filterwarnings("ignore", message=r".*gradient_checkpointing.* is deprecated", category=FutureWarning)
-    is_cpu = config.device.partition(":")[0] == "cpu"
-    on_gpu = not is_cpu and torch.cuda.is_available()
     # A launcher tells every process how many there are; together they read one batch.
     share, rest = divmod(config.batch, int(os.environ.get("WORLD_SIZE", "1")))
     if rest:
@@ -58,21 +66,24 @@ def training_arguments(
             f"{config.key('batch')}={config.batch} cannot be shared evenly by {os.environ['WORLD_SIZE']} processes; "
             "set it to a multiple of their number"
         )
-    most = config.micro_batch or (_PAIRS_ON_GPU if on_gpu else 1)
-    per_pass = next(pairs for pairs in range(min(most, share), 0, -1) if share % pairs == 0)
+    passes = choose_gpu_passes(config, network, lengths, share) if lengths else None
+    if passes is None:
+        most = min(config.micro_batch or 1, share)
+        per_pass = next(pairs for pairs in range(most, 0, -1) if share % pairs == 0)
+        passes = Passes(per_pass, bool(config.gradient_checkpointing))
     settings = kind(
         output_dir=str(folder),
         seed=seed,
-        per_device_train_batch_size=per_pass,
-        gradient_accumulation_steps=share // per_pass,
+        per_device_train_batch_size=passes.examples,
+        gradient_accumulation_steps=share // passes.examples,
         num_train_epochs=config.epochs,
         learning_rate=config.learning_rate,
         lr_scheduler_type="cosine",
         warmup_steps=WARM_UP,
-        gradient_checkpointing=config.gradient_checkpointing,
+        gradient_checkpointing=passes.is_checkpointed,
         # The weights have the precision of the computation, except where all of them are trained.
         bf16=config.method == "full" and torch.cuda.is_available() and torch.cuda.is_bf16_supported(),
-        use_cpu=is_cpu,
+        use_cpu=config.device.partition(":")[0] == "cpu",
         logging_steps=1,
         logging_nan_inf_filter=False,
         save_strategy="steps",
@@ -97,6 +108,14 @@ def has_plain_attention(network: Any) -> bool:
     return network.config.get_text_config().model_type in PLAIN_ATTENTION
 
 
+def takes_branches(network: Any) -> bool:
+    """Return whether a model with plain attention attends to shared rows branch by branch.
+
+    A CPU is as fast with a mask for all pairs of tokens, with which earlier versions trained.
+    """
+    return network.device.type == "cuda" and not any(attention_windows(network.config.get_text_config()).values())
+
+
 def shares_rows(network: Any, examples: Sequence[dict[str, list[int]]], most: int) -> bool:
     """Return whether examples that share a row give the same result as examples in rows of their own.
 
@@ -109,6 +128,8 @@ def shares_rows(network: Any, examples: Sequence[dict[str, list[int]]], most: in
     """
     if not has_plain_attention(network):
         return False
+    if takes_branches(network):
+        enable_branches(network)
     longest = sorted(examples, key=lambda example: -len(example["input_ids"]))[: min(most, _MAX_MEASURED)]
     if len(longest) < 2:
         return True
@@ -158,20 +179,27 @@ def predict_labels(model: Any, row: dict[str, Any], dtype: torch.dtype) -> tuple
     Returns:
         The outputs, the logits (n, vocabulary) that predict these tokens, and the tokens (n).
     """
-    given = {name: tensor for name, tensor in row.items() if name not in ("labels", "places")}
-    if "attention_mask" in given:
-        # Some attentions accept boolean masks only, others only additive ones.
-        given["attention_mask"] = additive_masks(
-            # With several processes the model is wrapped in one without a configuration.
-            attention_windows(getattr(model, "module", model).config.get_text_config()),
-            given["position_ids"],
-            given["position_ids"][0],
-            given["attention_mask"][:, 0],
-            dtype,
-            torch.finfo(dtype).min,
-        )
-    outputs = model(**given, use_cache=False, logits_to_keep=row["places"])
-    return outputs, outputs.logits[0].float(), row["labels"][0, 1:]
+    # With several processes the model is wrapped in one without a configuration.
+    network = getattr(model, "module", model)
+    given = {name: row[name] for name in ("input_ids", "position_ids")}
+    if "parents" in row:
+        given |= _attention_arguments(network, row["parents"].tolist(), row["position_ids"], dtype)
+    # The layers of a model may be on several devices.
+    last = network.get_output_embeddings().weight.device
+    outputs = model(**given, use_cache=False, logits_to_keep=row["places"].to(last))
+    return outputs, outputs.logits[0].float(), row["labels"][0, 1:].to(last)
+
+
+def _attention_arguments(network: Any, parents: list[int], positions: torch.Tensor, dtype: torch.dtype) -> Any:
+    """Return the arguments with which a model attends along a tree of tokens: its branches, or a mask for all pairs."""
+    config = network.config.get_text_config()
+    if config._attn_implementation == ATTENTION:
+        return {"branches": split_branches(parents, positions.device, dtype)}
+    seen = torch.from_numpy(tree_visibility(parents))[None].to(positions.device)
+    windows = attention_windows(config)
+    # Some attentions accept boolean masks only, others only additive ones.
+    masks = additive_masks(windows, positions, positions[0], seen, dtype, torch.finfo(dtype).min)
+    return {"attention_mask": masks}
 
 
 def finish_setup(trainer: Any, network: Any) -> None:

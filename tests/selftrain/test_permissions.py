@@ -11,7 +11,6 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.selftrain.publish_adapter import publish_adapter
 from housewise.selftrain.trainers.local import LocalTrainer
-from housewise.selftrain.trainers.merge_adapter import merge_adapter
 from housewise.selftrain.trainers.trained_model import ModelReference
 from tests.selftrain.tiny import pair, save_learner, training
 
@@ -25,17 +24,13 @@ def umask(request: pytest.FixtureRequest) -> Iterator[int]:
 
 def test_weights_have_the_permissions_of_new_files(umask: int, tmp_path: Path) -> None:
     model = f"local:{save_learner(tmp_path / 'tiny')}"
-    learned = {
-        method: LocalTrainer(training(epochs=1, method=method)).train(
-            [pair(0), pair(1)], ModelReference(model=model), tmp_path / method
-        )
-        for method in ("lora", "full")
-    }
-    merge_adapter(learned["lora"], tmp_path / "merged")
+    for method in ("lora", "full"):
+        trainer = LocalTrainer(training(epochs=1, method=method))
+        trainer.train([pair(0), pair(1)], ModelReference(model=model), tmp_path / method)
     publish_adapter(tmp_path / "lora" / "adapter", tmp_path / "shipped")
-    folders = ["lora/adapter", "full/model", "merged", "shipped"]
+    folders = ["lora/adapter", "full/model", "shipped"]
     written = [path for folder in folders for path in (tmp_path / folder).iterdir()]
-    assert len([path for path in written if path.suffix == ".safetensors"]) == 4
+    assert len([path for path in written if path.suffix == ".safetensors"]) == 3
     assert {path.name: oct(stat.S_IMODE(path.stat().st_mode)) for path in written} == {
         path.name: oct(0o666 & ~umask) for path in written
     }

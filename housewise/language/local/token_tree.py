@@ -54,8 +54,17 @@ class TokenTree:
         return depths
 
     def visibility(self) -> npt.NDArray[np.bool_]:
-        """Return whether a node (row) attends to another (column): to itself and its ancestors."""
-        seen = np.eye(len(self.tokens), dtype=bool)
-        for node, parent in enumerate(self.parents):
-            seen[node] |= seen[parent]
-        return seen
+        """See tree_visibility."""
+        return tree_visibility(self.parents)
+
+
+def tree_visibility(parents: Sequence[int]) -> npt.NDArray[np.bool_]:
+    """Return whether a node (row) of a tree attends to another (column): to itself and its ancestors.
+
+    Args:
+        parents: See TokenTree.parents.
+    """
+    seen = np.eye(len(parents), dtype=bool)
+    for node, parent in enumerate(parents):
+        seen[node] |= seen[parent]
+    return seen

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -27,7 +27,14 @@ _SENTENCEPIECE = "*.model"
 _T = TypeVar("_T")
 
 
-def load_model(model: str, adapter: str | Path | None, device: str, dtype: str) -> tuple[Any, Any]:
+def load_model(
+    model: str,
+    adapter: str | Path | None,
+    device: str,
+    dtype: str,
+    quantization: str | None = None,
+    device_map: str | None = None,
+) -> tuple[Any, Any]:
     """Load a causal language model for generation.
 
     Args:
@@ -35,6 +42,8 @@ def load_model(model: str, adapter: str | Path | None, device: str, dtype: str) 
         adapter: Folder of a PEFT adapter trained on that model, or None.
         device: ``"auto"``, ``"cpu"``, ``"cuda"`` or any torch device.
         dtype: ``"auto"``, ``"float32"``, ``"bfloat16"`` or ``"float16"``.
+        quantization: ``"4bit"``, or None for weights in this precision.
+        device_map: ``"auto"`` to spread the layers over all GPUs, or None for one device.
 
     Returns:
         The model and its tokenizer.
@@ -49,13 +58,32 @@ def load_model(model: str, adapter: str | Path | None, device: str, dtype: str) 
         raise _not_installed(model, str(error.name)) from None
     place = find_device(f"model {model}: device={device}", device)
     precision = _choose_dtype(torch, model, place, dtype)
-    network, tokenizer = _read_model(model, lambda source, offline: _read_weights(source, precision, offline))
+    options = _loading_options(precision, place, quantization, device_map)
+    network, tokenizer = _read_model(model, lambda source, offline: _read_weights(source, offline, options))
     _check_template(model, tokenizer)
     # Adapters record their base's name; a path into a cache would match on no other machine.
     network.name_or_path = model
     if adapter is not None:
         network = apply_adapter(network, model, adapter, merge=precision == torch.float32)
-    return network.to(place).eval().requires_grad_(False), tokenizer
+    # Layers that are on their devices already cannot be moved.
+    return (network if "device_map" in options else network.to(place)).eval().requires_grad_(False), tokenizer
+
+
+def _loading_options(precision: Any, place: Any, quantization: str | None, device_map: str | None) -> dict[str, Any]:
+    """Return the arguments of from_pretrained for a precision and a device, or several."""
+    options: dict[str, Any] = {"dtype": precision}
+    if quantization is not None:
+        from transformers import BitsAndBytesConfig
+
+        options["quantization_config"] = BitsAndBytesConfig(
+            load_in_4bit=True,
+            bnb_4bit_quant_type="nf4",
+            bnb_4bit_use_double_quant=True,
+            bnb_4bit_compute_dtype=precision,
+        )
+    if quantization is not None or device_map is not None:
+        options["device_map"] = device_map or {"": place}
+    return options
 
 
 def check_model_exists(model: str) -> None:
@@ -232,15 +260,17 @@ def _read_outline(source: str, offline: bool) -> tuple[Any, Any]:
             return AutoModelForCausalLM.from_config(config, **NO_REMOTE_CODE), tokenizer
 
 
-def _read_weights(source: str, precision: Any, offline: bool) -> tuple[Any, Any]:
+def _read_weights(source: str, offline: bool, options: Mapping[str, Any]) -> tuple[Any, Any]:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     with silence_transformers():
         tokenizer = AutoTokenizer.from_pretrained(source, local_files_only=offline, **NO_REMOTE_CODE)
-        network = AutoModelForCausalLM.from_pretrained(
-            source, dtype=precision, local_files_only=offline, **NO_REMOTE_CODE
-        )
-        return network, tokenizer
+        network = AutoModelForCausalLM.from_pretrained(source, local_files_only=offline, **options, **NO_REMOTE_CODE)
+    for module in network.modules():
+        # On some CPUs bitsandbytes packs weights when they are first read, and packed ones give no gradients.
+        if hasattr(module, "support_avx512bf16_for_cpu"):
+            module.support_avx512bf16_for_cpu = False
+    return network, tokenizer
 
 
 def _choose_dtype(torch: Any, model: str, place: Any, dtype: str) -> Any:

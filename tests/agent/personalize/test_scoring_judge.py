@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from housewise.agent.personalize.lettered_questions import LetteredQuestion, score_options
 from housewise.agent.personalize.placement_candidates import PlacementCandidates
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.planner import Attempt, Plan
@@ -13,7 +14,7 @@ from housewise.agent.personalize.prompt_notes import RememberingContext, Remembe
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.core.errors import UserError
-from housewise.language.base import ChatRequest
+from housewise.language.base import ChatRequest, Message, Reply, TokenLogprob
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 from tests.agent.personalize.helpers import JUDGING, RecordingModel, house, make_note, recalled, visits
@@ -180,9 +181,54 @@ def test_in_another_order_the_same_is_rated_once_and_the_first_place_of_its_kind
     assert "place mug on hall shelf 5" in model.requests[1].grammar and len(model.scored) == 1
 
 
-def test_a_model_that_rates_nothing_is_named() -> None:
-    with pytest.raises(UserError, match=r"cannot score texts; set score_placements=false"):
-        make_llm_planner(RecordingModel(), JUDGING, config=PlannerConfig(judging=JudgingConfig(score_placements=True)))
+class LetterModel(RecordingModel):
+    """A server's model, which answers questions with the letter of the option that has certain words."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(*[" mission complete"] * 3)
+        self.words = words
+        self.asked: list[list[str]] = []
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        if not requests[0].sampling.alternatives:
+            return super().complete(requests)
+        self.asked.append([request.messages[-1].content for request in requests])
+        return [[self._answer(request.messages[-1].content)] for request in requests]
+
+    def _answer(self, question: str) -> Reply:
+        letters = {line[0]: 0.9 if self.words in line else 0.01 for line in question.splitlines() if line[1:2] == ":"}
+        tokens = (TokenLogprob(f" {letter}", math.log(share)) for letter, share in letters.items())
+        return Reply(next(iter(letters)), alternatives=(tuple(tokens),))
+
+
+def test_a_server_is_asked_one_question_with_letters_about_each_thing_all_at_once() -> None:
+    graph = house()
+    graph.update(SymbolicObservation({"kitchen 0 sink 2": "kitchen 0"}, {"plate 2": "kitchen 0 sink 2"}))
+    model = LetterModel("hall shelf")
+    config = PlannerConfig(judging=JudgingConfig(score_placements=True))
+    planner = make_llm_planner(model, JUDGING, config=config)
+    plan = planner.plan(graph, ENTERED)
+    [questions] = model.asked
+    assert ["Where does mug belong? It is on kitchen sink." in text for text in questions] == [True, False, False]
+    assert "kitchen sink, where it is" in questions[0] and "a place that has not been seen yet" in questions[0]
+    assert "\nmug on kitchen sink: hall shelf\n" in plan.text
+    planner.plan(graph, ENTERED)
+    assert len(model.asked) == 1, "scores are kept"
+
+
+def test_many_options_are_compared_in_parts() -> None:
+    options = [f"shelf {number}" for number in range(45)] + ["elsewhere"]
+    model = LetterModel("shelf 44")
+    [scores] = score_options(model, (Message("system", "Tidy."),), [LetteredQuestion("Where?", options)])
+    assert [text.count(": elsewhere") for text in model.asked[0]] == [1, 1, 1]
+    assert len(scores) == 46 and max(range(46), key=scores.__getitem__) == 44
+
+
+def test_a_server_without_log_probabilities_is_named() -> None:
+    config = PlannerConfig(judging=JudgingConfig(score_placements=True))
+    planner = make_llm_planner(RecordingModel(" A"), JUDGING, config=config)
+    with pytest.raises(UserError, match=r"returns no log-probabilities .* score_placements=false"):
+        planner.plan(house(), ENTERED)
 
 
 def test_a_prompt_without_judgements_is_asked_as_ever() -> None:

@@ -168,11 +168,11 @@ def test_packages_that_are_missing_or_old(tmp_path: Path, monkeypatch: pytest.Mo
 def test_every_extra_of_the_project_has_a_remedy_that_names_it() -> None:
     extras = [check for check in list_checks(None) if check.what.startswith("housewise[")]
     assert [check.what for check in extras] == [
-        f"housewise[{name}]" for name in ("grounded", "local", "train", "distributed")
+        f"housewise[{name}]" for name in ("grounded", "local", "train", "quantized", "distributed")
     ]
     assert all(check.remedy == f"pip install '{check.what}'" for check in extras)
     project = (Path(__file__).parents[3] / "pyproject.toml").read_text()
-    for name in ("grounded", "local", "train", "distributed", "habitat"):
+    for name in ("grounded", "local", "train", "quantized", "distributed", "habitat"):
         assert f"\n{name} = [" in project
 
 

@@ -36,8 +36,8 @@ def test_a_rate_may_change_until_something_is_learned_with_it(tmp_path: Path, se
 
     begin()
     begin(f"{section}.learning_rate=1e-6")
-    with pytest.raises(UserError, match=r"other settings .*rank"):
-        begin(f"{section}.learning_rate=1e-6", f"{section}.rank=3")
+    with pytest.raises(UserError, match=r"other settings .*batch"):
+        begin(f"{section}.learning_rate=1e-6", f"{section}.batch=3")
     path = out / learned
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch()
@@ -58,13 +58,20 @@ def selftrain(model: Path, out: Path, *more: object, code: int = 0) -> str:
     return done.stderr if code else done.stdout
 
 
+def test_what_the_warm_ups_adapter_determines_is_set_there(tmp_path: Path) -> None:
+    settings = [f"run.model=local:{save_learner(tmp_path / 'tiny')}", "preference.rank=3"]
+    with pytest.raises(UserError, match=r"preference\.rank=3: .* whose rank is 32; set warm_up\.training\.rank"):
+        AdaptTraining(load_adapt_training(overrides=settings), tmp_path / "out", Unheard())
+    AdaptTraining(load_adapt_training(overrides=[*settings, "warm_up.people=0"]), tmp_path / "out", Unheard())
+
+
 @pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 def test_reflection_dpo_is_one_command_that_resumes(tmp_path: Path) -> None:
     model, out = save_talker(tmp_path / "tiny"), tmp_path / "out"
     # A mistake leaves nothing that the corrected command would have to fit.
     assert "nobody is named 'joan'; " in selftrain(model, out, "--quick", "--person", "joan", code=2)
     told = selftrain(model, out, "--quick", "--person", "mark")
-    assert f"housewise run --system adapt --model local:{out}/warm-up/merged --adapter {out}/fold/" in told
+    assert f"housewise run --system adapt --model local:{model} --adapter {out}/fold/" in told
     assert record_of(out / "fold" / "rollouts", "mark-3-run0").result.scores["executed"] <= 5
     learner = out / "fold" / "Reflection-DPO"
     assert 0 < len((learner / "preferences.jsonl").read_text().splitlines()) <= 4
@@ -74,7 +81,7 @@ def test_reflection_dpo_is_one_command_that_resumes(tmp_path: Path) -> None:
     assert adapter_weights(learner) == before
     assert "other settings (run.person)" in selftrain(model, out, "--quick", code=2)
     played = tmp_path / "run"
-    adapt("--model", f"local:{out}/warm-up/merged", "--adapter", learner / "adapter", "--person", "lisa", "task=3",
+    adapt("--model", f"local:{model}", "--adapter", learner / "adapter", "--person", "lisa", "task=3",
           "max_steps=2", "--out", played)  # fmt: skip
     assert json.loads((played / "config.json").read_text())["agent"]["prompt"] == "short"
 

@@ -5,6 +5,7 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.selftrain.examples import Demonstration
+from housewise.selftrain.rollouts.engine import QUANTIZED
 from housewise.selftrain.rollouts.logprob_check import LogprobComparison, compare_logprobs
 from housewise.selftrain.trainers.logprobs import ScoredPair
 
@@ -21,7 +22,9 @@ def rounding() -> np.ndarray:
     return rng.normal(0, ROUNDING, TOKENS)
 
 
-def compare(adapted: np.ndarray | None, base: np.ndarray = BASE, first: int = 0) -> LogprobComparison:
+def compare(
+    adapted: np.ndarray | None, base: np.ndarray = BASE, first: int = 0, remedy: str | None = None
+) -> LogprobComparison:
     """Compare a server with a trainer whose adapter has a small effect."""
     ids = (0, *range(TOKENS))
     trained = ScoredPair(pair=PAIR, tokens=ids, reply=TOKENS, model=tuple(BASE + EFFECT), base=tuple(BASE))
@@ -29,7 +32,7 @@ def compare(adapted: np.ndarray | None, base: np.ndarray = BASE, first: int = 0)
         trained = trained.model_copy(update={"model": trained.base, "base": None})
     read = [first, *range(1, TOKENS)]
     scores = [[list(zip(read, values, strict=True))] for values in (base, adapted) if values is not None]
-    return compare_logprobs("model m", [trained], scores[0], scores[1] if len(scores) > 1 else None, 0.1)
+    return compare_logprobs("model m", [trained], scores[0], scores[1] if len(scores) > 1 else None, 0.1, remedy)
 
 
 def test_a_small_effect_shows_above_rounding() -> None:
@@ -56,5 +59,7 @@ def test_anything_else_is_refused(adapted: np.ndarray, message: str) -> None:
 def test_another_base_model_or_template_is_refused() -> None:
     with pytest.raises(UserError, match="log-probabilities of its base model differ by"):
         compare(BASE + EFFECT, BASE + rng.normal(0, 1, TOKENS))
+    with pytest.raises(UserError, match=r"at most 0\.1 is allowed; the weights that are trained have 4 bits"):
+        compare(BASE + EFFECT, BASE + rng.normal(0, 0.5, TOKENS), remedy=QUANTIZED)
     with pytest.raises(UserError, match="reads prompt 1 in other tokens than the training, from token 2 on"):
         compare(BASE + EFFECT, first=7)

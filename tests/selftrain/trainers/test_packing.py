@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="the extra housewise[train] is not installed")
 
+from housewise.selftrain.trainers.branch_attention import enable_branches, split_branches  # noqa: E402
 from housewise.selftrain.trainers.packing import group_sizes, shared_row  # noqa: E402
 from housewise.selftrain.trainers.tokenization import IGNORED  # noqa: E402
 from housewise.selftrain.trainers.trl_common import predict_labels  # noqa: E402
@@ -56,6 +57,28 @@ def test_a_shared_row_teaches_what_its_examples_teach_one_by_one(network: Any, e
     alone, slopes = gradient(network, [shared_row([example]) for example in examples])
     assert loss == pytest.approx(alone, rel=1e-4)
     assert torch.allclose(slope, slopes, atol=1e-5)
+
+
+@given(batches())
+@settings(max_examples=30)
+def test_attention_branch_by_branch_teaches_the_same(network: Any, examples: list[Example]) -> None:
+    masked = gradient(network, [shared_row(examples)])
+    try:
+        enable_branches(network)
+        found = gradient(network, [shared_row(examples)])
+    finally:
+        network.set_attn_implementation("sdpa")
+    assert found[0] == pytest.approx(masked[0], rel=1e-4)
+    assert torch.allclose(found[1], masked[1], atol=1e-5)
+
+
+def test_branches_need_masks_of_their_own_tokens_alone() -> None:
+    """Two replies of 3 tokens to a prompt of 4, and an example that begins otherwise."""
+    parents = [0, 0, 1, 2, 3, 4, 5, 3, 7, 8, 10, 10, 11]
+    trunk, reply, other = split_branches(parents, "cpu", torch.float32)
+    assert (trunk.start, trunk.end, trunk.columns, other.columns, other.mask) == (0, 7, None, None, None)
+    assert reply.columns.tolist() == [0, 1, 2, 3, 7, 8, 9] and reply.mask.shape == (1, 1, 3, 7)
+    assert (reply.mask[0, 0] == 0).sum(1).tolist() == [5, 6, 7]
 
 
 @given(batches())
