@@ -46,7 +46,7 @@ class BundledLearner(Learner):
         settings = [
             f"rollouts.command={VLLM}", "rollouts.options=[--enforce-eager]", "iterations=1", "grow.repeats=2",
             "evaluation.tasks=[{name: test, episodes: test, houses: 1}]", "training.rank=16", "training.epochs=4",
-            "run.sampling.max_tokens=48", "run.timeout=600", "--workers", "1",
+            "run.sampling.max_tokens=48", "run.timeout=600", "run.dtype=float32", "--workers", "1",
         ]  # fmt: skip
         return super().command(out, *settings, *more)
 
@@ -96,13 +96,13 @@ def whole(learner: BundledLearner) -> Path:
 
 
 def test_every_phase_is_compared_and_no_episode_is_lost(whole: Path) -> None:
-    names = {"untrained": None, "imitate": 16, "iteration-1": 16}
-    for name, rank in names.items():
+    names = ["untrained", "imitate", "iteration-1"]
+    for name in names:
         [check] = json.loads((whole / name / "server_check.json").read_text())["servers"].values()
-        assert check["pairs"] == 20 and check["base_difference"] < 0.1
-        assert rank is None or 0.75 < check["share"] < 1.33
+        assert check["pairs"] == 20 and check["base_difference"] < 1e-3
+        assert name == "untrained" or check["share"] == pytest.approx(1, abs=0.02)
     phases = json.loads((whole / "summary.json").read_text())["phases"]
-    assert [each["phase"] for each in phases] == [*names]
+    assert [each["phase"] for each in phases] == names
     records = list(read_house_records(whole / "iteration-1" / "grow" / "episodes"))
     assert len({record.name for record in records}) == 4
     assert all(record.result.usage.completion_tokens for record in records)
