@@ -194,7 +194,7 @@ def _is_running(pid: int, created: float) -> bool:
 
     try:
         process = psutil.Process(pid)
-        return bool(abs(process.create_time() - created) < 1.0 and process.status() != psutil.STATUS_ZOMBIE)
+        return abs(process.create_time() - created) < 1.0 and _is_alive(process)
     except psutil.NoSuchProcess:
         return False
 
@@ -208,8 +208,21 @@ def _end_processes(mark: str) -> bool:
         for process in processes:
             with contextlib.suppress(psutil.NoSuchProcess):
                 end(process)
-        _, processes = psutil.wait_procs(processes, timeout=_STOP_SECONDS)
+        deadline = time.monotonic() + _STOP_SECONDS
+        # psutil.wait_procs waits for zombies, which stay for as long as their parent does not ask for them.
+        while processes and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+            processes = [process for process in processes if _is_alive(process)]
     return bool(found)
+
+
+def _is_alive(process: Any) -> bool:
+    import psutil
+
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _has_mark(process: Any, mark: str) -> bool:
