@@ -62,6 +62,8 @@ class LoraServer(ThreadingHTTPServer):
             if log := os.environ.get("LORA_SERVER_LOG"):
                 with Path(log).open("a") as stream:
                     stream.write(json.dumps([path, body]) + "\n")
+        if path == "/health":
+            return 200, ""
         if path == "/v1/models":
             shown = [] if self.fault == "neither" else self.adapters
             adapters = [{"id": name, "root": self.adapters[name], "parent": self._base} for name in shown]

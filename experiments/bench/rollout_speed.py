@@ -58,15 +58,25 @@ def time_runs(workers: int, demonstrations: int = 0, **settings: Any) -> Iterato
     yield from (MeasuredValue("all", 0, measure, speed) for measure, speed in speeds.items())
 
 
+def time_alone(**settings: Any) -> Iterator[MeasuredValue]:
+    """Measure a run; see time_run."""
+    with TemporaryDirectory() as folder:
+        speeds = time_run(house_settings(settings=settings), Path(folder) / "run")
+    yield from (MeasuredValue("all", 0, measure, speed) for measure, speed in speeds.items())
+
+
 def time_run(config: PersonalizeSettings, folder: Path) -> dict[str, float]:
     """Play a run in a new folder, and return its speeds without the time of loading."""
     clock = StartClock()
     Run(Personalize(config), folder).play(clock)
     seconds = clock.seconds
-    results = [record.result for record in read_house_records(folder / "episodes")]
+    records = list(read_house_records(folder / "episodes"))
+    results = [record.result for record in records]
     return {
+        "requests_per_second": sum(len(record.plans) for record in records) / seconds,
         "episodes_per_minute": 60 * len(results) / seconds,
         "steps_per_minute": 60 * sum(result.scores["steps"] for result in results) / seconds,
+        "prompt_tokens_per_second": sum(result.usage.prompt_tokens for result in results) / seconds,
         "tokens_per_second": sum(result.usage.completion_tokens for result in results) / seconds,
     }
 

@@ -133,7 +133,8 @@ class VllmEngine(LocalEngine):
         self._prefix = prefix
         name = model.model.partition(":")[2] or SMOLLM2
         self._name = name
-        self._own = None if config.servers else VllmProcess(folder, config, _source(name), _BASE, self._rank, "auto")
+        source, rank = _source(name), self._rank
+        self._own = None if config.servers else VllmProcess(folder, config, source, _BASE, rank, model.dtype)
         self._ready: tuple[str, dict[str, Any]] | None = None
         self._loaded: str | None = None
 

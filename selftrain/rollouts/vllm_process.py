@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shlex
 import socket
 import subprocess
@@ -14,7 +15,7 @@ from typing import Any
 from urllib.error import URLError
 from urllib.request import ProxyHandler, build_opener
 
-from housewise.core.console import print_note
+from housewise.core.console import print_event, print_note
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.printable_text import excerpt
@@ -27,8 +28,10 @@ MARK = "HOUSEWISE_SERVER"
 """Environment variable by which the processes of a server are found, also those whose parent has been killed."""
 _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 """Values that vLLM's --max-lora-rank accepts."""
-_POLL_SECONDS, _STOP_SECONDS = 0.2, 30.0
-_LOG_END = 4000
+_POLL_SECONDS, _STOP_SECONDS, _HEALTH_SECONDS = 0.2, 30.0, 30.0
+_LOG_END = 100_000
+# What a log says about an error, such as "ValueError: ..." or "vllm: error: ...".
+_ERROR = re.compile(r"error[:,] +(?!Engine core initialization failed)(\S.*)", re.IGNORECASE)
 
 
 class _RunningServer(StrictModel):
@@ -80,12 +83,19 @@ class VllmProcess:
         ]
         self._process: subprocess.Popen[bytes] | None = None
         self._mark = uuid.uuid4().hex
-        self._url = ""
+        self._address = ""
+        self._log_start = 0
+
+    @property
+    def _url(self) -> str:
+        return f"{self._address}/v1"
 
     @property
     def has_died(self) -> bool:
-        """Whether a server was started and has ended by itself."""
-        return self._process is not None and self._process.poll() is not None
+        """Whether a server was started and has ended by itself, or the process in it that computes."""
+        if self._process is None:
+            return False
+        return self._process.poll() is not None or not _answers(f"{self._address}/health")
 
     def start(self) -> str:
         """Start the server unless it runs, wait until it answers, and return its address.
@@ -102,6 +112,7 @@ class VllmProcess:
         # setproctitle, which vLLM uses, would otherwise write titles over the environment.
         environment = {**os.environ, RUNTIME_LOADING: "True", MARK: self._mark, "SPT_NOENV": "1"}
         with (self._folder / LOG_FILE).open("ab") as log:
+            self._log_start = log.tell()
             try:
                 self._process = subprocess.Popen(
                     command,
@@ -116,7 +127,7 @@ class VllmProcess:
                     f"{command[0]}: cannot be started ({error.strerror}); install vLLM in an environment of its own "
                     "and set rollouts.command to its program, or serve the model yourself (--rollouts vllm=URL)"
                 ) from error
-        self._url = f"http://127.0.0.1:{port}/v1"
+        self._address = f"http://127.0.0.1:{port}"
         self._wait(self._process)
         return self._url
 
@@ -129,8 +140,9 @@ class VllmProcess:
         (self._folder / SERVER_FILE).unlink(missing_ok=True)
 
     def _wait(self, process: subprocess.Popen[bytes]) -> None:
+        print_event(f"starting vLLM, which writes to {self._log}")
         end = time.monotonic() + self._config.start_seconds
-        while not _answers(f"{self._url}/models"):
+        while not _answers(f"{self._address}/health"):
             if process.poll() is not None:
                 self.stop()
                 raise UserError(f"the vLLM server ended while it started ({self._last_words()}); see {self._log}")
@@ -147,8 +159,10 @@ class VllmProcess:
         return self._folder / LOG_FILE
 
     def _last_words(self) -> str:
-        lines = self._log.read_bytes()[-_LOG_END:].decode(errors="replace").splitlines()
-        return excerpt(next((line for line in reversed(lines) if line.strip()), "it wrote nothing"))
+        """Return the last error of the log since the start, or else its last line."""
+        text = self._log.read_bytes()[self._log_start :][-_LOG_END:].decode(errors="replace")
+        lines = _ERROR.findall(text) or [line for line in text.splitlines() if line.strip()]
+        return excerpt(lines[-1] if lines else "it wrote nothing")
 
 
 def end_orphan(folder: Path) -> None:
@@ -180,7 +194,7 @@ def _is_running(pid: int, created: float) -> bool:
 
     try:
         process = psutil.Process(pid)
-        return bool(abs(process.create_time() - created) < 1.0 and process.status() != psutil.STATUS_ZOMBIE)
+        return abs(process.create_time() - created) < 1.0 and _is_alive(process)
     except psutil.NoSuchProcess:
         return False
 
@@ -194,8 +208,21 @@ def _end_processes(mark: str) -> bool:
         for process in processes:
             with contextlib.suppress(psutil.NoSuchProcess):
                 end(process)
-        _, processes = psutil.wait_procs(processes, timeout=_STOP_SECONDS)
+        deadline = time.monotonic() + _STOP_SECONDS
+        # psutil.wait_procs waits for zombies, which stay for as long as their parent does not ask for them.
+        while processes and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+            processes = [process for process in processes if _is_alive(process)]
     return bool(found)
+
+
+def _is_alive(process: Any) -> bool:
+    import psutil
+
+    try:
+        return bool(process.is_running() and process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
 
 
 def _has_mark(process: Any, mark: str) -> bool:
@@ -216,7 +243,7 @@ def _free_port() -> int:
 
 def _answers(url: str) -> bool:
     try:
-        with build_opener(ProxyHandler({})).open(url, timeout=5.0) as answer:
+        with build_opener(ProxyHandler({})).open(url, timeout=_HEALTH_SECONDS) as answer:
             return bool(answer.status == 200)
     except (URLError, OSError, ValueError):
         return False
