@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Protocol
 
 from housewise.agent.personalize.planner import untried_places
 from housewise.language.embedder import Embedder, cosine
 from housewise.people.house.reaction_notes import SpokenPlace
-from housewise.people.memory import About, Memory
+from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.spoken_names import kind_from_name
 
 _MIN_SIMILARITY = 0.4
@@ -19,8 +21,30 @@ _MAX_RECALLED = 20
 """Notes read per question, the most relevant first."""
 
 
+@dataclass(frozen=True)
+class RelevantNote:
+    """A note that bears on an object in sight.
+
+    Attributes:
+        note: The note.
+        thing: Kind of the object.
+        similarity: 1 for a note about this kind or about its place in general, otherwise the cosine of the note and of
+            the object in its place.
+    """
+
+    note: Note
+    thing: str
+    similarity: float
+
+
 class PreferenceKnowledge(Protocol):
-    """What is known about the placements that a person wants."""
+    """What is known about the placements that a person wants.
+
+    Attributes:
+        rules: Rules that a model concluded from the notes.
+    """
+
+    rules: tuple[str, ...]
 
     @property
     def is_empty(self) -> bool:
@@ -38,11 +62,23 @@ class PreferenceKnowledge(Protocol):
             max_kinds: Maximum number of kinds.
         """
 
+    def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
+        """Return the notes that bear on some objects, the best of each object first.
+
+        Args:
+            placements: Receptacle of each object, or None for the one in the hand.
+            max_notes: Maximum number of notes.
+        """
+
+    def general_notes(self, max_notes: int) -> list[Note]:
+        """Return notes about everything: those about the most general subjects first, then the newest."""
+
 
 class NoKnowledge:
     """Knows nothing about any placement."""
 
     is_empty = True
+    rules: tuple[str, ...] = ()
 
     def wants(self, thing: str, place: str) -> bool | None:
         """See PreferenceKnowledge.wants."""
@@ -50,6 +86,14 @@ class NoKnowledge:
 
     def similar_kinds(self, thing: str, places: Sequence[str], max_kinds: int) -> list[tuple[str, str]]:
         """See PreferenceKnowledge.similar_kinds."""
+        return []
+
+    def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
+        """See PreferenceKnowledge.relevant_notes."""
+        return []
+
+    def general_notes(self, max_notes: int) -> list[Note]:
+        """See PreferenceKnowledge.general_notes."""
         return []
 
 
@@ -62,7 +106,7 @@ class ExcludeFailedPlacements:
     """
 
     def __init__(self, knowledge: PreferenceKnowledge, failed: Mapping[str, int]) -> None:
-        self._knowledge, self._failed = knowledge, failed
+        self._knowledge, self._failed, self.rules = knowledge, failed, knowledge.rules
 
     @property
     def is_empty(self) -> bool:
@@ -77,6 +121,14 @@ class ExcludeFailedPlacements:
     def similar_kinds(self, thing: str, places: Sequence[str], max_kinds: int) -> list[tuple[str, str]]:
         """See PreferenceKnowledge.similar_kinds."""
         return self._knowledge.similar_kinds(thing, untried_places(thing, places, self._failed), max_kinds)
+
+    def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
+        """See PreferenceKnowledge.relevant_notes."""
+        return self._knowledge.relevant_notes(placements, max_notes)
+
+    def general_notes(self, max_notes: int) -> list[Note]:
+        """See PreferenceKnowledge.general_notes."""
+        return self._knowledge.general_notes(max_notes)
 
 
 class RecalledPreferences:
@@ -96,6 +148,8 @@ class RecalledPreferences:
         self._memory, self._places, self._embedder = memory, places, embedder
         self._known: dict[tuple[str, SpokenPlace], bool | None] = {}
         self._similar: dict[str, list[str]] = {}
+        self._relevant: dict[tuple[str, SpokenPlace | None, int], list[RelevantNote]] = {}
+        self.rules: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -121,6 +175,36 @@ class RecalledPreferences:
             if wanted is not None:
                 found.append((kind, wanted))
         return found
+
+    def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
+        """See PreferenceKnowledge.relevant_notes. Notes with the same text count as one."""
+        kinds = ((kind_from_name(thing), self._places.get(place or "")) for thing, place in placements.items())
+        found: dict[str, RelevantNote] = {}
+        for row in zip_longest(*(self._relevant_notes(*each, max_notes) for each in dict.fromkeys(kinds))):
+            for each in filter(None, row):
+                if len(found) < max_notes:
+                    found.setdefault(each.note.text or each.note.id, each)
+        return list(found.values())
+
+    def general_notes(self, max_notes: int) -> list[Note]:
+        """See PreferenceKnowledge.general_notes."""
+        return [found.note for found in self._memory.recall(About(), max_notes)]
+
+    def _relevant_notes(self, kind: str, place: SpokenPlace | None, max_notes: int) -> list[RelevantNote]:
+        """Return the notes about a kind of object and about similar kinds and places, the most similar first."""
+        key = kind, place, max_notes
+        if key not in self._relevant:
+            questions = [About(things=(kind,))]
+            if place is not None:
+                questions.append(About(things=(kind,), receptacle=place.receptacle, room=place.room))
+            best: dict[str, RelevantNote] = {}
+            for question in questions:
+                recalled = self._memory.recall(question, max_notes, None, self._embedder, _MIN_SIMILARITY)
+                for note in (RelevantNote(each.note, kind, each.similarity) for each in recalled):
+                    if note.similarity > best.get(note.note.id, RelevantNote(note.note, kind, -1)).similarity:
+                        best[note.note.id] = note
+            self._relevant[key] = sorted(best.values(), key=lambda each: -each.similarity)
+        return self._relevant[key]
 
     def _similar_kinds(self, kind: str) -> list[str]:
         """Return the other kinds that have notes, most similar first."""

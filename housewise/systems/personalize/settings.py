@@ -105,10 +105,19 @@ class JudgingSettings(Settings):
     """Minimum confidence in a judgement that moves an object without notes. It is the probability of the judgement, or,
     if placements are scored, the share of the best place compared with the present one (0.5: equally probable). 0
     follows all judgements."""
+    as_json: bool = False
+    """Whether the model judges in JSON, in a request of its own before the plan, which any chat model understands. The
+    request has a JSON schema, for servers that follow one. It needs prompt=notes, or a prompt with such texts."""
     confidence_similar: float | None = Field(default=None, ge=0, le=1)
     """The same for objects with notes about similar objects only. null is the value of confidence."""
     confidence_unfamiliar: float | None = Field(default=None, ge=0, le=1)
     """The same for other objects of kinds that are not among familiar_kinds. null is the value of confidence."""
+
+    @model_validator(mode="after")
+    def _check_json(self) -> JudgingSettings:
+        if self.as_json and (self.score_placements or self.confidence):
+            raise ValueError("as_json follows all judgements; leave score_placements and confidence out")
+        return self
 
 
 class AgentSettings(Settings):
