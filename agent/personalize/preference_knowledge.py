@@ -19,6 +19,8 @@ _CONDITIONS = {"task", "subtask", "situation", "question"}
 """Fields of a note's subject without which it holds always."""
 _MAX_RECALLED = 20
 """Notes read per question, the most relevant first."""
+_MAX_ALIKE = 3
+"""Notes quoted about each similar kind of object."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +30,8 @@ class RelevantNote:
     Attributes:
         note: The note.
         thing: Kind of the object.
-        similarity: 1 for a note about this kind or about its place in general, otherwise the cosine of the note and of
-            the object in its place.
+        similarity: 1 for a note about this kind or about everything on its receptacle; otherwise the cosine of the kind
+            that the note is about, or of the note and the object on its receptacle.
     """
 
     note: Note
@@ -147,8 +149,7 @@ class RecalledPreferences:
     def __init__(self, memory: Memory, places: Mapping[str, SpokenPlace], embedder: Embedder | None = None) -> None:
         self._memory, self._places, self._embedder = memory, places, embedder
         self._known: dict[tuple[str, SpokenPlace], bool | None] = {}
-        self._similar: dict[str, list[str]] = {}
-        self._relevant: dict[tuple[str, SpokenPlace | None, int], list[RelevantNote]] = {}
+        self._similar: dict[str, list[tuple[str, float]]] = {}
         self.rules: tuple[str, ...] = ()
 
     @property
@@ -168,7 +169,7 @@ class RecalledPreferences:
     def similar_kinds(self, thing: str, places: Sequence[str], max_kinds: int) -> list[tuple[str, str]]:
         """See PreferenceKnowledge.similar_kinds."""
         found: list[tuple[str, str]] = []
-        for kind in self._similar_kinds(kind_from_name(thing)):
+        for kind, _ in self._similar_kinds(kind_from_name(thing)):
             if len(found) == max_kinds:
                 break
             wanted = next((place for place in places if self.wants(kind, place)), None)
@@ -177,44 +178,54 @@ class RecalledPreferences:
         return found
 
     def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
-        """See PreferenceKnowledge.relevant_notes. Notes with the same text count as one."""
-        kinds = ((kind_from_name(thing), self._places.get(place or "")) for thing, place in placements.items())
+        """See PreferenceKnowledge.relevant_notes. Notes with the same text count as one.
+
+        For each object the notes about its kind and similar kinds take turns with those about what is like the object
+        in its place.
+        """
+        rankings: list[list[RelevantNote]] = []
+        for thing, name in placements.items():
+            kind, place = kind_from_name(thing), self._places.get(name or "")
+            rankings.append(self._notes_of_kinds(kind, max_notes))
+            if place is not None:
+                rankings.append(self._notes_of_place(kind, place, max_notes))
         found: dict[str, RelevantNote] = {}
-        for row in zip_longest(*(self._relevant_notes(*each, max_notes) for each in dict.fromkeys(kinds))):
+        for row in zip_longest(*rankings):
             for each in filter(None, row):
-                if len(found) < max_notes:
-                    found.setdefault(each.note.text or each.note.id, each)
+                key = each.note.text or each.note.id
+                if key in found or len(found) < max_notes:
+                    found[key] = max(found.get(key, each), each, key=lambda note: note.similarity)
         return list(found.values())
 
     def general_notes(self, max_notes: int) -> list[Note]:
         """See PreferenceKnowledge.general_notes."""
         return [found.note for found in self._memory.recall(About(), max_notes)]
 
-    def _relevant_notes(self, kind: str, place: SpokenPlace | None, max_notes: int) -> list[RelevantNote]:
-        """Return the notes about a kind of object and about similar kinds and places, the most similar first."""
-        key = kind, place, max_notes
-        if key not in self._relevant:
-            questions = [About(things=(kind,))]
-            if place is not None:
-                questions.append(About(things=(kind,), receptacle=place.receptacle, room=place.room))
-            best: dict[str, RelevantNote] = {}
-            for question in questions:
-                recalled = self._memory.recall(question, max_notes, None, self._embedder, _MIN_SIMILARITY)
-                for note in (RelevantNote(each.note, kind, each.similarity) for each in recalled):
-                    if note.similarity > best.get(note.note.id, RelevantNote(note.note, kind, -1)).similarity:
-                        best[note.note.id] = note
-            self._relevant[key] = sorted(best.values(), key=lambda each: -each.similarity)
-        return self._relevant[key]
+    def _notes_of_kinds(self, kind: str, max_notes: int) -> list[RelevantNote]:
+        """Return the notes about a kind of object, then some about similar kinds, those of unwanted places last."""
+        found: list[RelevantNote] = []
+        for other, score in [(kind, 1.0), *self._similar_kinds(kind)][:max_notes]:
+            recalled = self._memory.recall(About(things=(other,)), max_notes)
+            ordered = sorted(recalled, key=lambda each: isinstance(each.value, float) and each.value <= 0)
+            most = max_notes if other == kind else _MAX_ALIKE
+            found += [RelevantNote(each.note, kind, score) for each in ordered[:most]]
+        return found
 
-    def _similar_kinds(self, kind: str) -> list[str]:
-        """Return the other kinds that have notes, most similar first."""
+    def _notes_of_place(self, kind: str, place: SpokenPlace, max_notes: int) -> list[RelevantNote]:
+        """Return the notes about a kind of object in a place, then those of similar meaning."""
+        about = About(things=(kind,), receptacle=place.receptacle, room=place.room)
+        recalled = self._memory.recall(about, max_notes, None, self._embedder, _MIN_SIMILARITY)
+        return [RelevantNote(each.note, kind, each.similarity) for each in recalled]
+
+    def _similar_kinds(self, kind: str) -> list[tuple[str, float]]:
+        """Return the other kinds that have notes with their cosine, most similar first."""
         if self._embedder is None:
             return []
         if kind not in self._similar:
             others = sorted({each for note in self._memory.notes for each in note.about.things} - {kind})
             scores = cosine(self._embedder, [kind], others)[0] if others else ()
-            ordered = sorted(zip(scores, others, strict=True), key=lambda pair: (-pair[0], pair[1]))
-            self._similar[kind] = [other for score, other in ordered if score >= _MIN_SIMILARITY]
+            ordered = sorted(zip(others, map(float, scores), strict=True), key=lambda pair: (-pair[1], pair[0]))
+            self._similar[kind] = [(other, score) for other, score in ordered if score >= _MIN_SIMILARITY]
         return self._similar[kind]
 
     def _recall(self, kind: str, place: SpokenPlace) -> bool | None:

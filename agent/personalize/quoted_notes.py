@@ -22,7 +22,7 @@ class QuoteWords(Template):
         when: The task or situation in which it holds, if it does not always hold.
         asked: The question that it answers.
         max_notes: Maximum number of notes in a prompt.
-        max_characters: Length at which a quotation is cut.
+        max_characters: Length at which a quotation is cut; a question is cut at a third of it.
     """
 
     notes: str = template_text("lines")
@@ -43,7 +43,7 @@ class QuoteWords(Template):
             told=self.told.get(note.kind, note.kind),
             text=self._cut(note.text or _describe_value(note)),
             when=self.when.format(condition=condition) if condition else "",
-            asked=self.asked.format(question=self._cut(about.question)) if about.question else "",
+            asked=self.asked.format(question=self._cut(about.question, self.max_characters // 3)) if about.question else "",
         )
 
     def quote_all(self, notes: Iterable[Note]) -> str:
@@ -51,10 +51,11 @@ class QuoteWords(Template):
         lines = dict.fromkeys(map(self.quote, notes))
         return self.notes.format(lines="\n".join(lines)) if lines else ""
 
-    def _cut(self, text: str) -> str:
+    def _cut(self, text: str, max_characters: int | None = None) -> str:
         """Return untrusted text on one line without quotation marks, which could end the quotation."""
         line = one_line(text).replace('"', "'")
-        return line if len(line) <= self.max_characters else f"{line[: self.max_characters - 3].rstrip()}..."
+        limit = max_characters or self.max_characters
+        return line if len(line) <= limit else f"{line[: limit - 3].rstrip()}..."
 
 
 def _describe_value(note: Note) -> str:
