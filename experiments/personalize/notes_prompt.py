@@ -80,8 +80,9 @@ def fill_in(page: str) -> str:
 
 
 def _sort(notes: Iterable[Note]) -> list[Note]:
-    """Return notes in an order that does not depend on when they were made."""
-    return sorted(notes, key=lambda note: (note.kind, note.text, note.about.phrase, str(note.value)))
+    """Return different notes in an order that does not depend on when they were made."""
+    different = {(note.kind, note.text, note.about.phrase, str(note.value)): note for note in notes}
+    return [different[key] for key in sorted(different)]
 
 
 def _date(notes: Iterable[Note]) -> Iterable[Note]:
