@@ -99,16 +99,18 @@ def parse_json_judgements(
     for key, value in _pairs(strip_markup(text)):
         thing = vocabulary.resolve(full.get(key, key), things).name
         # Some models write {"object": "mug 1", "place": "shelf 5"} whatever they are asked for.
-        said = vocabulary.resolve(full.get(value, value), things).name if thing is None else None
-        subject = thing or said or subject
-        if said is not None or not subject:
+        if thing is None and (said := vocabulary.resolve(full.get(value, value), things).name) is not None:
+            subject = said
+            continue
+        judged = thing or subject
+        if not judged:
             continue
         verdict = value.strip().lower()
         place = vocabulary.resolve(full.get(value, value), graph.receptacles).name
         if verdict == ELSEWHERE:
-            found.setdefault(subject, None)
+            found.setdefault(judged, None)
         elif verdict == FINE or place is not None:
-            found.setdefault(subject, graph.container_of(subject) if verdict == FINE else place)
+            found.setdefault(judged, graph.container_of(judged) if verdict == FINE else place)
     return found
 
 

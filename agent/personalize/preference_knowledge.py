@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Protocol
 
+from housewise.agent.clipr.memory_notes import marks_end
 from housewise.agent.personalize.planner import untried_places
 from housewise.language.embedder import Embedder, cosine
 from housewise.people.house.reaction_notes import SpokenPlace
@@ -191,7 +192,9 @@ class RecalledPreferences:
                 rankings.append(self._notes_of_place(kind, place, max_notes))
         found: dict[str, RelevantNote] = {}
         for row in zip_longest(*rankings):
-            for each in filter(None, row):
+            for each in row:
+                if each is None or marks_end(each.note):
+                    continue
                 key = each.note.text or each.note.id
                 if key in found or len(found) < max_notes:
                     found[key] = max(found.get(key, each), each, key=lambda note: note.similarity)
@@ -199,7 +202,7 @@ class RecalledPreferences:
 
     def general_notes(self, max_notes: int) -> list[Note]:
         """See PreferenceKnowledge.general_notes."""
-        return [found.note for found in self._memory.recall(About(), max_notes)]
+        return [found.note for found in self._memory.recall(About(), max_notes) if not marks_end(found.note)]
 
     def _notes_of_kinds(self, kind: str, max_notes: int) -> list[RelevantNote]:
         """Return the notes about a kind of object, then some about similar kinds, those of unwanted places last."""

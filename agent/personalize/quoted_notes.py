@@ -38,12 +38,13 @@ class QuoteWords(Template):
         about = note.about
         conditions = (about.task if about.task != HOUSE_TOPIC else None, about.subtask, about.situation)
         condition = self._cut("; ".join(filter(None, conditions)))
+        question = self._cut(about.question or "", self.max_characters // 3)
         return self.note.format(
             person=note.person,
             told=self.told.get(note.kind, note.kind),
             text=self._cut(note.text or _describe_value(note)),
             when=self.when.format(condition=condition) if condition else "",
-            asked=self.asked.format(question=self._cut(about.question, self.max_characters // 3)) if about.question else "",
+            asked=self.asked.format(question=question) if question else "",
         )
 
     def quote_all(self, notes: Iterable[Note]) -> str:

@@ -40,7 +40,7 @@ class JudgingConfig:
 
     def __bool__(self) -> bool:
         """Whether judgements are restricted."""
-        return self.score_placements or self.constrain_to_judgements or bool(self.confidence)
+        return self.score_placements or self.constrain_to_judgements or self.as_json or bool(self.confidence)
 
 
 class JudgingPlanner:
