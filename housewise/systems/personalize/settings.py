@@ -103,8 +103,8 @@ class JudgingSettings(Settings):
     """Whether a grammar restricts plans to what follows from the judgements: one object goes to where it was judged to
     belong, or the robot enters one room."""
     as_json: bool = False
-    """Whether any chat model judges, in JSON and in a request of its own before the plan. The request has a JSON schema,
-    for servers and local models that follow one. It needs prompt=notes, or a prompt of yours with such texts."""
+    """Whether any chat model judges, in JSON and in a request of its own before the plan. The request has a JSON
+    schema, for servers and local models that follow one. It needs prompt=notes, or a prompt of yours with such texts."""
     confidence: float = Field(default=0.0, ge=0, le=1)
     """Minimum confidence in a judgement that moves an object without notes. It is the probability of the judgement, or,
     if placements are scored, the share of the best place compared with the present one (0.5: equally probable). 0
@@ -117,7 +117,8 @@ class JudgingSettings(Settings):
     @model_validator(mode="after")
     def _check_json(self) -> JudgingSettings:
         if self.as_json and (self.score_placements or self.confidence):
-            raise ValueError("as_json follows all judgements; leave score_placements and confidence out")
+            remedy = "leave score_placements and confidence out, and the adapter that sets them (adapter=none)"
+            raise ValueError(f"as_json follows all judgements; {remedy}")
         return self
 
 
