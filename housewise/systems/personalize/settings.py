@@ -104,7 +104,8 @@ class JudgingSettings(Settings):
     belong, or the robot enters one room."""
     as_json: bool = False
     """Whether any chat model judges, in JSON and in a request of its own before the plan. The request has a JSON
-    schema, for servers and local models that follow one. It needs prompt=notes, or a prompt of yours with such texts."""
+    schema, for servers and local models that follow one. It needs prompt=notes, or a prompt of yours with such
+    texts."""
     confidence: float = Field(default=0.0, ge=0, le=1)
     """Minimum confidence in a judgement that moves an object without notes. It is the probability of the judgement, or,
     if placements are scored, the share of the best place compared with the present one (0.5: equally probable). 0
