@@ -23,9 +23,13 @@ from housewise.language.markup import strip_markup
 from housewise.worlds.house.scene_graph import SceneGraph
 
 _TOKENS_PER_OBJECT, _OTHER_TOKENS = 48, 256
-_STRING = r'"(?:[^"\\]|\\.)*"'
+# The lengths are bounded, since replies are untrusted: reading takes time linear in the text.
+_STRING = r'"(?:[^"\\]|\\.){0,200}"'
 _PAIR = re.compile(rf"({_STRING})\s*:\s*({_STRING})")
-_LINE = re.compile(r"^\W*(\w[^:\n]*?)\s*(?::|->|=>|\bbelongs (?:on|in|at)\b)\s*(\w[^:\n]*?)\W*$", re.MULTILINE)
+_LINE = re.compile(
+    r"^\W{0,9}(\w[^:\n]{0,120}?)\s{0,9}(?::|->|=>|\bbelongs (?:on|in|at)\b)\W{0,9}(\w[^:\n]{0,120}?)\W{0,9}$",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True)

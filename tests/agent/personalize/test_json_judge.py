@@ -49,6 +49,9 @@ def test_judgements_are_read_in_many_forms(text: str) -> None:
         ('{"mug 1": "elsewhere"}', {"mug 1": None}),
         ('{"mug 1": "fine", "mug 1": "elsewhere"}', {"mug 1": "kitchen 0 sink 2"}),
         ("[" * 100_000 + '"mug 1": "fine"', {"mug 1": "kitchen 0 sink 2"}),
+        ('"\\' * 200_000, {}),
+        ("mug: " * 100_000, {}),
+        ("- - -\n" * 50_000, {}),
     ],
 )
 def test_what_is_not_a_known_object_with_a_known_place_is_ignored(text: str, judged: dict[str, str | None]) -> None:
