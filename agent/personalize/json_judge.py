@@ -23,6 +23,7 @@ from housewise.language.markup import strip_markup
 from housewise.worlds.house.scene_graph import SceneGraph
 
 _TOKENS_PER_OBJECT, _OTHER_TOKENS = 48, 256
+_MAX_CHARACTERS = 20_000
 # The lengths are bounded, since replies are untrusted: reading takes time linear in the text.
 _STRING = r'"(?:[^"\\]|\\.){0,200}"'
 _PAIR = re.compile(rf"({_STRING})\s*:\s*({_STRING})")
@@ -93,14 +94,14 @@ def parse_json_judgements(
     """Parse the judgements in a reply. What is not a known object with a known receptacle is ignored.
 
     Args:
-        text: The reply.
+        text: The reply, of which the first 20,000 characters are read.
         things: Objects to judge.
         graph: Scene graph of the robot.
         names: Names used in the prompt, by full name.
     """
     full = {short: name for name, short in names.items()}
     vocabulary, found, subject = graph.vocabulary, dict[str, str | None](), ""
-    for key, value in _pairs(strip_markup(text)):
+    for key, value in _pairs(strip_markup(text[:_MAX_CHARACTERS])):
         thing = vocabulary.resolve(full.get(key, key), things).name
         # Some models write {"object": "mug 1", "place": "shelf 5"} whatever they are asked for.
         if thing is None and (said := vocabulary.resolve(full.get(value, value), things).name) is not None:

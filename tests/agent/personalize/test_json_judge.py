@@ -48,7 +48,7 @@ def test_judgements_are_read_in_many_forms(text: str) -> None:
         ('{"mug 1": "the moon", "sword 9": "fine", "kitchen 0 sink 2": "hall 1 chest 3"}', {}),
         ('{"mug 1": "elsewhere"}', {"mug 1": None}),
         ('{"mug 1": "fine", "mug 1": "elsewhere"}', {"mug 1": "kitchen 0 sink 2"}),
-        ("[" * 100_000 + '"mug 1": "fine"', {"mug 1": "kitchen 0 sink 2"}),
+        ("[" * 10_000 + '"mug 1": "fine"', {"mug 1": "kitchen 0 sink 2"}),
         ('"\\' * 200_000, {}),
         ("mug: " * 100_000, {}),
         ("- - -\n" * 50_000, {}),
