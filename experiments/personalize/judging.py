@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
+from functools import partial
 from typing import Literal
 
 from housewise.agent.personalize.grammar import plan_grammar
@@ -73,7 +74,10 @@ def judge_by_notes(
     kind = LessonsConfig(houses=lessons, each=1, seed=SEED, places=(6, 10), things=(5, 8), noted_fraction=(0.2, 0.5))
     preferences, embedder = resolve_preferences("majority"), shared_minilm()
     context = RememberingContext(RememberingTemplate.load("notes").model_copy(update={"rules": None}))
-    with closing(open_model(model, base_url=base_url)) as opened:
+    with ExitStack() as stack:
+        judge = None
+        if by.startswith("model"):
+            judge = partial(JsonJudge, stack.enter_context(closing(open_model(model, base_url=base_url))), context)
         for number in range(lessons):
             [lesson] = generate_lessons(SEED + number, kind, preferences, embedder)
             known = lesson.knowledge if by != "model" and lesson.knowledge else NoKnowledge()
@@ -81,9 +85,8 @@ def judge_by_notes(
             judgements: Judgements = {
                 thing: each.places[0] if each.is_decided else each.here for thing, each in options.items()
             }
-            if by.startswith("model"):
-                judge = JsonJudge(opened, context, known, Sampling(temperature=0.0))
-                judgements = judge.judge(lesson.graph, options, (), ()).judgements
+            if judge is not None:
+                judgements = judge(known, Sampling(temperature=0.0)).judge(lesson.graph, options, (), ()).judgements
             verdicts = Counter(list_verdicts(lesson, judgements))
             yield from _measure_shares(number, verdicts)
             if out := sum(count for (state, _), count in verdicts.items() if state == "out of place"):
