@@ -79,6 +79,11 @@ def rules_written_note(person: str, topic: str, after: str) -> Note:
     )
 
 
+def marks_end(note: Note) -> bool:
+    """Whether a note only marks the end of a conversation; see rules_written_note."""
+    return note.kind == "answer" and note.value == _WRITTEN
+
+
 def turn_from_note(answer: Note) -> DialogueTurn:
     """Return the question and answer of an answer note."""
     return DialogueTurn(answer.about.question or "", answer.text)

@@ -25,9 +25,10 @@ class ChatSession:
         prefix: str = "",
         grammar: str | None = None,
         max_tokens: int | None = None,
+        json_schema: str | None = None,
     ) -> Reply:
         """Return one reply; see ask_all."""
-        return self.ask_all(messages, prefix, grammar, max_tokens, n=1)[0]
+        return self.ask_all(messages, prefix, grammar, max_tokens, 1, json_schema)[0]
 
     def ask_all(
         self,
@@ -36,6 +37,7 @@ class ChatSession:
         grammar: str | None = None,
         max_tokens: int | None = None,
         n: int | None = None,
+        json_schema: str | None = None,
     ) -> list[Reply]:
         """Return independent replies to the same prompt, without the incomplete last line of truncated replies.
 
@@ -45,6 +47,7 @@ class ChatSession:
             grammar: Grammar of the reply; see ChatRequest.
             max_tokens: Limit of tokens below that of the sampling configuration.
             n: Number of replies. Defaults to that of the sampling configuration.
+            json_schema: Schema of the reply; see ChatRequest.
         """
         sampling = self._sampling if n is None else replace(self._sampling, n=n)
         if sampling.seed is not None:
@@ -52,5 +55,5 @@ class ChatSession:
         if max_tokens is not None:
             sampling = replace(sampling, max_tokens=min(max_tokens, sampling.max_tokens))
         self._request_count += 1
-        replies = self._model.complete([ChatRequest(messages, sampling, prefix, grammar)])[0]
+        replies = self._model.complete([ChatRequest(messages, sampling, prefix, grammar, json_schema=json_schema)])[0]
         return [replace(reply, text=reply.complete_lines) for reply in replies]

@@ -72,3 +72,12 @@ class Judge(Protocol):
             messages: Prompt of the plan.
             attempts: Everything that was tried in this episode.
         """
+
+
+def accept_judgement(options: PlacementCandidates, written: str | None, *, is_confident: bool = True) -> str | None:
+    """Return where an object belongs, given a written judgement and whether it is likely enough."""
+    if options.is_decided:
+        return options.places[0]
+    place = written if written in options.places else None
+    # Guessing costs nothing for an object that is held or known to be misplaced.
+    return place if is_confident or options.is_unwanted or options.here is None else options.here

@@ -25,6 +25,21 @@ class ModelCall:
 
 
 @dataclass(frozen=True)
+class RuleSummary:
+    """Rules that a model concluded from the notes about a person.
+
+    Attributes:
+        rules: The rules.
+        problem: Why there are none, or empty.
+        calls: The model call that led to them. Empty if they were kept from an earlier one.
+    """
+
+    rules: tuple[str, ...]
+    problem: str = ""
+    calls: tuple[ModelCall, ...] = ()
+
+
+@dataclass(frozen=True)
 class Plan:
     """The next steps of an episode, as a planner chose them.
 
@@ -38,6 +53,7 @@ class Plan:
         alternatives: Plans from the other replies to the same prompt, if several were sampled.
         demonstrated: Correct receptacle of each object in a demonstration; see judgement_text.Judgements.
         choice_count: Number of plans that the grammar allowed. None if the model could write any plan.
+        summary: Rules that were concluded from the notes for this plan. None if they were not asked for.
     """
 
     steps: tuple[ParsedStep, ...]
@@ -49,6 +65,7 @@ class Plan:
     alternatives: tuple[Plan, ...] = ()
     demonstrated: Mapping[str, str | None] = field(default_factory=dict)
     choice_count: int | None = None
+    summary: RuleSummary | None = None
 
     @property
     def calls(self) -> tuple[ModelCall, ...]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Protocol
 
+from housewise.agent.clipr.memory_notes import marks_end
 from housewise.agent.personalize.planner import untried_places
 from housewise.language.embedder import Embedder, cosine
 from housewise.people.house.reaction_notes import SpokenPlace
-from housewise.people.memory import About, Memory
+from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.spoken_names import kind_from_name
 
 _MIN_SIMILARITY = 0.4
@@ -17,10 +20,34 @@ _CONDITIONS = {"task", "subtask", "situation", "question"}
 """Fields of a note's subject without which it holds always."""
 _MAX_RECALLED = 20
 """Notes read per question, the most relevant first."""
+_MAX_ALIKE = 3
+"""Notes quoted about each similar kind of object."""
+
+
+@dataclass(frozen=True)
+class RelevantNote:
+    """A note that bears on an object in sight.
+
+    Attributes:
+        note: The note.
+        thing: Kind of the object.
+        similarity: 1 for a note about this kind or about everything on its receptacle; otherwise the cosine of the kind
+            that the note is about, or of the note and the object on its receptacle.
+    """
+
+    note: Note
+    thing: str
+    similarity: float
 
 
 class PreferenceKnowledge(Protocol):
-    """What is known about the placements that a person wants."""
+    """What is known about the placements that a person wants.
+
+    Attributes:
+        rules: Rules that a model concluded from the notes.
+    """
+
+    rules: tuple[str, ...]
 
     @property
     def is_empty(self) -> bool:
@@ -38,11 +65,23 @@ class PreferenceKnowledge(Protocol):
             max_kinds: Maximum number of kinds.
         """
 
+    def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
+        """Return the notes that bear on some objects, the best of each object first.
+
+        Args:
+            placements: Receptacle of each object, or None for the one in the hand.
+            max_notes: Maximum number of notes.
+        """
+
+    def general_notes(self, max_notes: int) -> list[Note]:
+        """Return notes about everything: those about the most general subjects first, then the newest."""
+
 
 class NoKnowledge:
     """Knows nothing about any placement."""
 
     is_empty = True
+    rules: tuple[str, ...] = ()
 
     def wants(self, thing: str, place: str) -> bool | None:
         """See PreferenceKnowledge.wants."""
@@ -50,6 +89,14 @@ class NoKnowledge:
 
     def similar_kinds(self, thing: str, places: Sequence[str], max_kinds: int) -> list[tuple[str, str]]:
         """See PreferenceKnowledge.similar_kinds."""
+        return []
+
+    def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
+        """See PreferenceKnowledge.relevant_notes."""
+        return []
+
+    def general_notes(self, max_notes: int) -> list[Note]:
+        """See PreferenceKnowledge.general_notes."""
         return []
 
 
@@ -62,7 +109,7 @@ class ExcludeFailedPlacements:
     """
 
     def __init__(self, knowledge: PreferenceKnowledge, failed: Mapping[str, int]) -> None:
-        self._knowledge, self._failed = knowledge, failed
+        self._knowledge, self._failed, self.rules = knowledge, failed, knowledge.rules
 
     @property
     def is_empty(self) -> bool:
@@ -77,6 +124,14 @@ class ExcludeFailedPlacements:
     def similar_kinds(self, thing: str, places: Sequence[str], max_kinds: int) -> list[tuple[str, str]]:
         """See PreferenceKnowledge.similar_kinds."""
         return self._knowledge.similar_kinds(thing, untried_places(thing, places, self._failed), max_kinds)
+
+    def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
+        """See PreferenceKnowledge.relevant_notes."""
+        return self._knowledge.relevant_notes(placements, max_notes)
+
+    def general_notes(self, max_notes: int) -> list[Note]:
+        """See PreferenceKnowledge.general_notes."""
+        return self._knowledge.general_notes(max_notes)
 
 
 class RecalledPreferences:
@@ -95,7 +150,8 @@ class RecalledPreferences:
     def __init__(self, memory: Memory, places: Mapping[str, SpokenPlace], embedder: Embedder | None = None) -> None:
         self._memory, self._places, self._embedder = memory, places, embedder
         self._known: dict[tuple[str, SpokenPlace], bool | None] = {}
-        self._similar: dict[str, list[str]] = {}
+        self._similar: dict[str, list[tuple[str, float]]] = {}
+        self.rules: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -114,7 +170,7 @@ class RecalledPreferences:
     def similar_kinds(self, thing: str, places: Sequence[str], max_kinds: int) -> list[tuple[str, str]]:
         """See PreferenceKnowledge.similar_kinds."""
         found: list[tuple[str, str]] = []
-        for kind in self._similar_kinds(kind_from_name(thing)):
+        for kind, _ in self._similar_kinds(kind_from_name(thing)):
             if len(found) == max_kinds:
                 break
             wanted = next((place for place in places if self.wants(kind, place)), None)
@@ -122,15 +178,57 @@ class RecalledPreferences:
                 found.append((kind, wanted))
         return found
 
-    def _similar_kinds(self, kind: str) -> list[str]:
-        """Return the other kinds that have notes, most similar first."""
+    def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
+        """See PreferenceKnowledge.relevant_notes. Notes with the same text count as one.
+
+        For each object the notes about its kind and similar kinds take turns with those about what is like the object
+        in its place.
+        """
+        rankings: list[list[RelevantNote]] = []
+        for thing, name in placements.items():
+            kind, place = kind_from_name(thing), self._places.get(name or "")
+            rankings.append(self._notes_of_kinds(kind, max_notes))
+            if place is not None:
+                rankings.append(self._notes_of_place(kind, place, max_notes))
+        found: dict[str, RelevantNote] = {}
+        for row in zip_longest(*rankings):
+            for each in row:
+                if each is None or marks_end(each.note):
+                    continue
+                key = each.note.text or each.note.id
+                if key in found or len(found) < max_notes:
+                    found[key] = max(found.get(key, each), each, key=lambda note: note.similarity)
+        return list(found.values())
+
+    def general_notes(self, max_notes: int) -> list[Note]:
+        """See PreferenceKnowledge.general_notes."""
+        return [found.note for found in self._memory.recall(About(), max_notes) if not marks_end(found.note)]
+
+    def _notes_of_kinds(self, kind: str, max_notes: int) -> list[RelevantNote]:
+        """Return the notes about a kind of object, then some about similar kinds, those of unwanted places last."""
+        found: list[RelevantNote] = []
+        for other, score in [(kind, 1.0), *self._similar_kinds(kind)][:max_notes]:
+            recalled = self._memory.recall(About(things=(other,)), max_notes)
+            ordered = sorted(recalled, key=lambda each: isinstance(each.value, float) and each.value <= 0)
+            most = max_notes if other == kind else _MAX_ALIKE
+            found += [RelevantNote(each.note, kind, score) for each in ordered[:most]]
+        return found
+
+    def _notes_of_place(self, kind: str, place: SpokenPlace, max_notes: int) -> list[RelevantNote]:
+        """Return the notes about a kind of object in a place, then those of similar meaning."""
+        about = About(things=(kind,), receptacle=place.receptacle, room=place.room)
+        recalled = self._memory.recall(about, max_notes, None, self._embedder, _MIN_SIMILARITY)
+        return [RelevantNote(each.note, kind, each.similarity) for each in recalled]
+
+    def _similar_kinds(self, kind: str) -> list[tuple[str, float]]:
+        """Return the other kinds that have notes with their cosine, most similar first."""
         if self._embedder is None:
             return []
         if kind not in self._similar:
             others = sorted({each for note in self._memory.notes for each in note.about.things} - {kind})
             scores = cosine(self._embedder, [kind], others)[0] if others else ()
-            ordered = sorted(zip(scores, others, strict=True), key=lambda pair: (-pair[0], pair[1]))
-            self._similar[kind] = [other for score, other in ordered if score >= _MIN_SIMILARITY]
+            ordered = sorted(zip(others, map(float, scores), strict=True), key=lambda pair: (-pair[1], pair[0]))
+            self._similar[kind] = [(other, score) for other, score in ordered if score >= _MIN_SIMILARITY]
         return self._similar[kind]
 
     def _recall(self, kind: str, place: SpokenPlace) -> bool | None:

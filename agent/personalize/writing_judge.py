@@ -11,8 +11,8 @@ from housewise.agent.personalize.judgement_text import (
     judgement_opening,
     parse_judgements,
 )
-from housewise.agent.personalize.placement_candidates import CandidatesByObject, PlacementCandidates
-from housewise.agent.personalize.placement_judge import ConfidenceThresholds, JudgementResult
+from housewise.agent.personalize.placement_candidates import CandidatesByObject
+from housewise.agent.personalize.placement_judge import ConfidenceThresholds, JudgementResult, accept_judgement
 from housewise.agent.personalize.planner import Attempt, ModelCall
 from housewise.agent.personalize.prompt_notes import RememberingTemplate
 from housewise.agent.personalize.token_probabilities import line_probabilities
@@ -57,15 +57,6 @@ class WritingJudge:
         judgements = {}
         for thing, each in options.items():
             is_confident = probabilities.get(thing, 1.0) >= self.confidence.threshold_for(thing, each)
-            judgements[thing] = _accept(each, written.get(thing, each.here), is_confident=is_confident)
+            judgements[thing] = accept_judgement(each, written.get(thing, each.here), is_confident=is_confident)
         # The record of the plan holds the same prompt.
         return JudgementResult(judgements, (ModelCall((), reply),) if reply.text else ())
-
-
-def _accept(options: PlacementCandidates, written: str | None, *, is_confident: bool) -> str | None:
-    """Return where an object belongs, given a written judgement and whether it is likely enough."""
-    if options.is_decided:
-        return options.places[0]
-    place = written if written in options.places else None
-    # Guessing costs nothing for an object that is held or known to be misplaced.
-    return place if is_confident or options.is_unwanted or options.here is None else options.here

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
+from functools import partial
+from typing import Literal
 
 from housewise.agent.personalize.grammar import plan_grammar
-from housewise.agent.personalize.judgement_text import objects_to_judge, parse_judgements, split_judgements
+from housewise.agent.personalize.json_judge import JsonJudge
+from housewise.agent.personalize.judgement_text import Judgements, objects_to_judge, parse_judgements, split_judgements
+from housewise.agent.personalize.placement_candidates import find_candidates
+from housewise.agent.personalize.preference_knowledge import NoKnowledge
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.experiments.runner import MeasuredValue
 from housewise.language import ChatModel, ChatRequest, Sampling, open_model
+from housewise.language.embedder import shared_minilm
 from housewise.selftrain.personalize.lessons import JudgingLesson, generate_lessons
 from housewise.selftrain.personalize.settings import LessonsConfig
 from housewise.worlds.house.tasks import resolve_preferences
@@ -48,9 +54,52 @@ def judge(adapter: str | None, lessons: int, person: str = "majority", model: st
         for number, verdicts in enumerate(
             ask_verdicts(opened, asked, RememberingContext(RememberingTemplate.load("judging")))
         ):
-            for measure, (state, verdict) in _SHARES.items():
-                if count := sum(number for (what, _), number in verdicts.items() if what == state):
-                    yield MeasuredValue(f"lesson {number}", 0, measure, verdicts[state, verdict] / count, count)
+            yield from _measure_shares(number, verdicts)
+
+
+def judge_by_notes(
+    by: Literal["lookup", "nearest", "model", "model with notes"],
+    lessons: int,
+    model: str = "local",
+    base_url: str | None = None,
+) -> Iterator[MeasuredValue]:
+    """Yield how often judgements by notes about a person are right, lesson by lesson.
+
+    Args:
+        by: What judges: notes about the kind of object (the planner ``memory_lookup``), also those about similar kinds
+            (``memory_nearest``), or the model in JSON, without notes or with the prompt ``notes``.
+        lessons: Number of lessons, each in another house.
+        model, base_url: The model.
+    """
+    kind = LessonsConfig(houses=lessons, each=1, seed=SEED, places=(6, 10), things=(5, 8), noted_fraction=(0.2, 0.5))
+    preferences, embedder = resolve_preferences("majority"), shared_minilm()
+    context = RememberingContext(RememberingTemplate.load("notes").model_copy(update={"rules": None}))
+    with ExitStack() as stack:
+        judge = None
+        if by.startswith("model"):
+            judge = partial(JsonJudge, stack.enter_context(closing(open_model(model, base_url=base_url))), context)
+        for number in range(lessons):
+            [lesson] = generate_lessons(SEED + number, kind, preferences, embedder)
+            known = lesson.knowledge if by != "model" and lesson.knowledge else NoKnowledge()
+            options = find_candidates(lesson.graph, known, {}, use_similar=by == "nearest")
+            judgements: Judgements = {
+                thing: each.places[0] if each.is_decided else each.here for thing, each in options.items()
+            }
+            if judge is not None:
+                judgements = judge(known, Sampling(temperature=0.0)).judge(lesson.graph, options, (), ()).judgements
+            verdicts = Counter(list_verdicts(lesson, judgements))
+            yield from _measure_shares(number, verdicts)
+            if out := sum(count for (state, _), count in verdicts.items() if state == "out of place"):
+                moved = verdicts["in place", "right place"] + verdicts["in place", "wrong place"]
+                gained = verdicts["out of place", "right place"] - moved
+                yield MeasuredValue(f"lesson {number}", 0, "success", gained / out, out)
+
+
+def _measure_shares(number: int, verdicts: Counter[tuple[str, str]]) -> Iterator[MeasuredValue]:
+    """Yield the shares of a lesson's verdicts."""
+    for measure, (state, verdict) in _SHARES.items():
+        if count := sum(number for (what, _), number in verdicts.items() if what == state):
+            yield MeasuredValue(f"lesson {number}", 0, measure, verdicts[state, verdict] / count, count)
 
 
 def ask_verdicts(
@@ -74,7 +123,7 @@ def ask_verdicts(
             yield Counter(list_verdicts(lesson, parse_judgements(text, lesson.graph, words.prompt_names(lesson.graph))))
 
 
-def list_verdicts(lesson: JudgingLesson, judgements: dict[str, str | None]) -> Iterator[tuple[str, str]]:
+def list_verdicts(lesson: JudgingLesson, judgements: Judgements) -> Iterator[tuple[str, str]]:
     """Yield the state of each object of a lesson, and the verdict on it.
 
     Args:

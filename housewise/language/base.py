@@ -88,6 +88,8 @@ class ChatRequest:
         prefix: Text that the assistant's turn starts with, such as ``"step 1:"``; it is not repeated in ``Reply.text``.
         grammar: Grammar that the reply after the prefix must follow, see ``language.gbnf``; None for any reply.
         may_be_empty: Whether an empty reply is valid, as when a text is continued that may be complete.
+        json_schema: JSON schema of the reply, as text, for requests without prefix and grammar. A model that cannot be
+            restricted to it replies freely.
     """
 
     messages: tuple[Message, ...]
@@ -95,6 +97,7 @@ class ChatRequest:
     prefix: str = ""
     grammar: str | None = None
     may_be_empty: bool = False
+    json_schema: str | None = None
 
 
 class TokenLogprob(NamedTuple):

@@ -60,9 +60,10 @@ class CachedChatModel:
 
     def _key(self, request: ChatRequest) -> str:
         asked = asdict(request)
-        # Keep the keys of files that are older than this field.
-        if not request.may_be_empty:
-            del asked["may_be_empty"]
+        # Keep the keys of files that are older than these fields.
+        for name in ("may_be_empty", "json_schema"):
+            if not asked[name]:
+                del asked[name]
         return sha256(json.dumps([self.name, self._identity, asked]).encode()).hexdigest()
 
     def _keep(self, kept: dict[str, list[Reply]]) -> None:

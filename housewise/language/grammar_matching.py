@@ -5,7 +5,8 @@ llguidance is an optional dependency and imported when it is needed.
 
 from __future__ import annotations
 
-from typing import Any
+import importlib.util
+from typing import Any, Literal
 
 from housewise.core.printable_text import excerpt
 from housewise.language.base import ChatModelError
@@ -43,12 +44,13 @@ def _byte_matcher(grammar: str, prefix: str) -> Any:
     return compile_matcher(LLTokenizer("byte"), complete_grammar(grammar, prefix))
 
 
-def compile_matcher(tokenizer: Any, grammar: str) -> Any:
+def compile_matcher(tokenizer: Any, grammar: str, notation: Literal["gbnf", "json_schema"] = "gbnf") -> Any:
     """Compile a complete grammar to a matcher of llguidance.
 
     Args:
         tokenizer: Tokenizer of llguidance.
-        grammar: See ``gbnf.complete_grammar``.
+        grammar: See ``gbnf.complete_grammar``; or a JSON schema.
+        notation: Notation of the grammar.
 
     Raises:
         ChatModelError: If the text is not a grammar, or it is too large.
@@ -56,7 +58,7 @@ def compile_matcher(tokenizer: Any, grammar: str) -> Any:
     from llguidance import LLMatcher, grammar_from
 
     try:
-        made = LLMatcher(tokenizer, grammar_from("gbnf", grammar), log_level=0)
+        made = LLMatcher(tokenizer, grammar_from(notation, grammar), log_level=0)
     except ValueError as error:
         raise ChatModelError(f"not a grammar in GBNF ({excerpt(error)})") from error
     if made.is_error():
@@ -67,6 +69,11 @@ def compile_matcher(tokenizer: Any, grammar: str) -> Any:
 def matcher_error(matcher: Any) -> ChatModelError:
     """Return the error of a matcher that cannot continue."""
     return ChatModelError(f"the grammar cannot be followed ({excerpt(matcher.get_error())}); leave grounded out")
+
+
+def has_llguidance() -> bool:
+    """Whether llguidance is installed."""
+    return importlib.util.find_spec("llguidance") is not None
 
 
 def require_llguidance() -> None:

@@ -141,13 +141,13 @@ def _lesson(
     if config.noted_fraction is None:
         return JudgingLesson(scene.name, number, graph, attempts, right)
     where = spoken_places(scene)
-    memory = _random_memory(
+    memory = random_memory(
         kinds, {key: where[name] for key, name in _place_names(scene).items()}, config.noted_fraction, rng
     )
     return JudgingLesson(scene.name, number, graph, attempts, right, RecalledPreferences(memory, where, embedder))
 
 
-def _random_memory(
+def random_memory(
     kinds: Sequence[CategoryPlaces],
     places: Mapping[str, SpokenPlace],
     share: tuple[float, float],

@@ -7,7 +7,7 @@ model on this machine whose tokens are looked at.
 import contextlib
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -24,9 +24,10 @@ from housewise.agent.clipr.rules import Rule
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
 from housewise.agent.personalize.planner import Planner
-from housewise.agent.personalize.preference_knowledge import NoKnowledge
+from housewise.agent.personalize.preference_knowledge import NoKnowledge, RelevantNote
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
+from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.cli import main
 from housewise.language.base import ChatModel, ChatRequest, Sampling
 from housewise.language.completion import GenerationLimits, Token
@@ -206,6 +207,14 @@ class Knows(NoKnowledge):
     def similar_kinds(self, thing: str, places: Sequence[str], max_kinds: int) -> list[tuple[str, str]]:
         return [(f"{NAME} cap", f"shelf {NAME}")]
 
+    def general_notes(self, max_notes: int) -> list[Note]:
+        words = (HOSTILE + "x" * 1000).replace("\0", "")
+        about = About(things=("cap",), situation=words, question=words)
+        return [Note(person="ada", kind="answer", text=words, about=about)]
+
+    def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
+        return [RelevantNote(note, "cap", 1.0) for note in self.general_notes(1)]
+
 
 def plan_house(model: ChatModel, **options: bool) -> None:
     """Have every planner of the house ask a model once."""
@@ -221,6 +230,9 @@ def plan_house(model: ChatModel, **options: bool) -> None:
         )
         for name, knows in knowing.items()
     ]
+    prompts, judging = RememberingContext(RememberingTemplate.load("notes")), JudgingConfig(as_json=True)
+    config = PlannerConfig(**options, judging=judging)
+    planners.append(make_llm_planner(model, prompts, sampling, config=config, knowledge=Knows()))
     planners += [SayCanPlanner(model, SayCanTemplate.load("saycan"), sampling, **options)]
     planners += [SayPlanPlanner(model, SayPlanTemplate.load("sayplan"), sampling, searches=1, replans=1, **options)]
     for planner in planners:

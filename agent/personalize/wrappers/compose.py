@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.planner import Planner
@@ -15,6 +16,7 @@ from housewise.agent.personalize.wrappers.housewise_planner import HousewisePlan
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig, JudgingPlanner
 from housewise.agent.personalize.wrappers.loop_recovery import LoopRecovery
 from housewise.agent.personalize.wrappers.sort_by_distance import SortByDistance
+from housewise.agent.personalize.wrappers.summarize_notes import SummarizeNotes
 from housewise.agent.personalize.wrappers.verify_completion import VerifyCompletion
 from housewise.language.adapters import Wrapper
 from housewise.language.base import ChatModel, Sampling
@@ -50,12 +52,13 @@ def make_llm_planner(
     config: PlannerConfig | None = None,
     knowledge: PreferenceKnowledge | None = None,
     route: Distance | None = None,
+    rules_file: Path | None = None,
 ) -> Planner:
     """Return LLMPlanner, or HousewisePlanner with its wrappers.
 
     A prompt with judgements is asked for them first (JudgingPlanner) if preferences are recalled or judgements are
     restricted; else the model writes judgements and steps in one reply. A prompt that limits attempts hides what has
-    failed (HideFailedTargets).
+    failed (HideFailedTargets). A prompt with rules has the model conclude them from the notes (SummarizeNotes).
 
     Args:
         model, context, sampling, name: See HousewisePlanner.
@@ -63,13 +66,14 @@ def make_llm_planner(
         knowledge: What is recalled about the person, or None to plan without a memory.
         route: Length of the way from a room or receptacle (None: the robot) to another, metres. If given, prompts are
             sorted by it (SortByDistance).
+        rules_file: File that keeps the rules which the model concludes, or None.
     """
     chosen, words = config or PlannerConfig(), context.template
     if chosen == _PAPER and knowledge is None and route is None and not words.judging and words.most_tries is None:
         return LLMPlanner(model, context, sampling, name)
     llm = HousewisePlanner(model, context, sampling, name, chosen.grounded, knowledge, chosen.normalize_steps)
     planner: Planner = llm
-    if words.judging and (knowledge is not None or chosen.judging):
+    if chosen.judging.as_json or (words.judging and (knowledge is not None or chosen.judging)):
         planner = JudgingPlanner(llm, chosen.judging)
     if "check_feasibility" in chosen.wrappers:
         planner = CheckFeasibility(planner, llm, chosen.repairs)
@@ -79,4 +83,6 @@ def make_llm_planner(
         planner = LoopRecovery(planner, llm, route)
     if "verify_completion" in chosen.wrappers:
         planner = VerifyCompletion(planner, llm, route)
+    if words.rules is not None and words.quotes is not None and not llm.knowledge.is_empty:
+        planner = SummarizeNotes(planner, llm, words.rules, words.quotes, rules_file)
     return planner if route is None else SortByDistance(planner, route)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from housewise.agent.personalize.grammar import COMPLETE, choice_grammar
+from housewise.agent.personalize.json_judge import JsonJudge
 from housewise.agent.personalize.judgement_text import Judgements, format_judgements
 from housewise.agent.personalize.placement_candidates import CandidatesByObject, find_candidates
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds, Judge
@@ -28,15 +29,18 @@ class JudgingConfig:
         constrain_to_judgements: Whether to restrict plans to those that follow from the judgements: carry one object to
             where it is judged to belong, or enter one room.
         confidence: Confidence that a judgement about an unknown placement needs to move the object.
+        as_json: Whether the model judges in JSON in a request of its own, and the plan's prompt tells of the judgements
+            in plain words; see JsonJudge.
     """
 
     score_placements: bool = False
     constrain_to_judgements: bool = False
     confidence: ConfidenceThresholds = field(default_factory=ConfidenceThresholds)
+    as_json: bool = False
 
     def __bool__(self) -> bool:
         """Whether judgements are restricted."""
-        return self.score_placements or self.constrain_to_judgements or bool(self.confidence)
+        return self.score_placements or self.constrain_to_judgements or self.as_json or bool(self.confidence)
 
 
 class JudgingPlanner:
@@ -45,7 +49,7 @@ class JudgingPlanner:
     What is recalled of the person corrects the judgements before the steps are asked for.
 
     Args:
-        planner: The planner that asks the model. Its prompt has judgements.
+        planner: The planner that asks the model. Its prompt has judgements, or texts for judgements as JSON.
         config: Options.
     """
 
@@ -54,7 +58,9 @@ class JudgingPlanner:
         self._planner, self._config = planner, config or JudgingConfig()
         words, confidence = planner.context.template, self._config.confidence
         self._judge: Judge
-        if self._config.score_placements:
+        if self._config.as_json:
+            self._judge = JsonJudge(planner.model, planner.context, planner.knowledge, planner.sampling)
+        elif self._config.score_placements:
             known_first = not planner.knowledge.is_empty
             self._judge = ScoringJudge(planner.model, words, confidence, known_first)
         else:
@@ -68,9 +74,13 @@ class JudgingPlanner:
         knowledge = ExcludeFailedPlacements(planner.knowledge, failed)
         messages = planner.context.messages(graph, knowledge)
         # If the prompt names similar kinds, the model decides what follows from them.
-        options = find_candidates(graph, knowledge, failed, use_similar=not words.note_alike)
+        names_similar = bool(words.note_alike) or self._config.as_json
+        options = find_candidates(graph, knowledge, failed, use_similar=not names_similar)
         judged = self._judge.judge(graph, options, messages, attempts)
-        thoughts = f"{format_judgements(judged.judgements, graph, words.prompt_names(graph))}\nstep 1:"
+        if self._config.as_json:
+            messages, thoughts = planner.context.messages(graph, knowledge, judged.judgements), ""
+        else:
+            thoughts = f"{format_judgements(judged.judgements, graph, words.prompt_names(graph))}\nstep 1:"
         grammar, choice_count = planner.grammar(graph) if planner.grounded else None, None
         if self._config.constrain_to_judgements:
             allowed = self._plans_from_judgements(graph, options, judged.judgements, attempts)

@@ -6,6 +6,7 @@ over the allowed replies, since it does not look ahead (Park et al. 2024, gramma
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -96,6 +97,19 @@ class GrammarCompiler:
             ChatModelError: If the rules are not a grammar.
         """
         return GrammarConstraint(compile_matcher(self._tokenizer, complete_grammar(grammar)))
+
+    def json_constraint(self, schema: str) -> GrammarConstraint:
+        """Start a reply in JSON on one line.
+
+        Args:
+            schema: JSON schema, as text.
+
+        Raises:
+            ChatModelError: If the text is not a schema.
+        """
+        # A small model that may write blanks between values does not stop writing them.
+        compact = json.dumps({**json.loads(schema), "x-guidance": {"whitespace_flexible": False}})
+        return GrammarConstraint(compile_matcher(self._tokenizer, compact, "json_schema"))
 
 
 def allowed_tokens(constraints: Sequence[GrammarConstraint | None], width: int) -> np.ndarray | None:

@@ -22,6 +22,7 @@ from housewise.language.base import (
     Sampling,
     TokenLogprob,
 )
+from housewise.language.grammar_matching import has_llguidance
 from housewise.language.local.architecture import context_length
 from housewise.language.local.encoding import encode
 from housewise.language.local.grammar_constraints import GrammarCompiler, GrammarConstraint
@@ -293,11 +294,15 @@ class LocalChatModel:
         return min(most, self._context - len(prompt))
 
     def _constraint(self, request: ChatRequest) -> GrammarConstraint | None:
-        if request.grammar is None:
+        # A schema is followed where it can be; see ChatRequest.
+        if request.grammar is None and (request.json_schema is None or not has_llguidance()):
             return None
         with self._tokenizing:
             if self._grammars is None:
                 self._grammars = GrammarCompiler(self._tokenizer, self._width, self.ends)
+            if request.grammar is None:
+                assert request.json_schema is not None
+                return self._grammars.json_constraint(request.json_schema)
             return self._grammars.constraint(request.grammar)
 
     def _convert_memory_errors(self, work: Callable[..., T], *args: Any) -> T:

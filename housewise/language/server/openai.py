@@ -41,10 +41,10 @@ class OpenAIChatModel:
     request) are not. A request takes at most ``timeout * (max_retries + 1)`` seconds in total; six minutes while a
     server loads the model, and two while it does not yet know a model that it has fine-tuned (``ft:...``).
 
-    Optional parameters that a server refuses are left out: ``logprobs``, ``top_logprobs``, ``seed``, ``n``, ``stop``,
-    and sampling parameters that the user did not set. A limit that a server names is obeyed. Missing replies are
-    requested again, and stop texts are cut here. If a model has no system role, the system message becomes part of the
-    first user turn. A blank reply is requested once more, with another seed.
+    Optional parameters that a server refuses are left out: ``response_format``, ``logprobs``, ``top_logprobs``,
+    ``seed``, ``n``, ``stop``, and sampling parameters that the user did not set. A limit that a server names is obeyed.
+    Missing replies are requested again, and stop texts are cut here. If a model has no system role, the system message
+    becomes part of the first user turn. A blank reply is requested once more, with another seed.
 
     A request's prefix is not sent, since most servers cannot continue a given text; a reply that repeats it loses it.
     With ``continue_prefix`` it is sent as the beginning of the assistant's turn.

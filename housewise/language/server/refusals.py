@@ -13,7 +13,7 @@ SAMPLING = ("temperature", "top_p")
 """Sampling parameters that some models refuse. If they are left out, these models use 1."""
 
 # Parameters that a request can do without.
-_OPTIONAL = ("top_logprobs", "logprobs", "seed", "n", "stop", *SAMPLING)
+_OPTIONAL = ("response_format", "top_logprobs", "logprobs", "seed", "n", "stop", *SAMPLING)
 _LIMITED = ("top_logprobs", "n", "stop")
 
 _BOUND = re.compile(r"max|most|up to|between|less|fewer|exceed|range|large|greater|higher|limit|[\[<≤]", re.I)
@@ -105,6 +105,10 @@ def _refused_names(message: str, parameter: str | None, sent: Mapping[str, Any])
 
 def _is_refused(name: str, message: str) -> bool:
     """Whether a message says that a parameter is refused; names such as stop and seed may also occur as plain words."""
+    if name == "response_format" and re.search(
+        r"json.?schema|structured.?output|guided|grammar", message, re.IGNORECASE
+    ):
+        return True
     if name == "n" and re.search(r"completion choice|\bn must\b|\bn is not\b", message, re.IGNORECASE):
         return True
     if re.search(rf"['\"`]{name}['\"`]", message) or ("_" in name and re.search(rf"\b{name}\b", message)):

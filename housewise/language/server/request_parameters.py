@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -135,6 +136,9 @@ class RequestParameters:
             found["logprobs"] = True
             if sampling.alternatives:
                 found["top_logprobs"] = min(sampling.alternatives, self.most_alternatives)
+        if request.json_schema is not None:
+            schema = {"name": "reply", "schema": json.loads(request.json_schema), "strict": True}
+            found["response_format"] = {"type": "json_schema", "json_schema": schema}
         if body := self._extra_body(request, found["messages"]):
             found["extra_body"] = body
         return {name: value for name, value in found.items() if not self._leaves_out(name, value)}

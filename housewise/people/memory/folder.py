@@ -16,6 +16,7 @@ from housewise.people.memory.memory import Memory
 from housewise.people.memory.note import check_person_name, is_person_name
 
 NOTES_FILE = "notes.jsonl"
+_RULES_FILE = "rules.json"
 
 
 class MemoryFolder:
@@ -44,6 +45,10 @@ class MemoryFolder:
             UserError: The name is not valid for a person.
         """
         return self.root / check_person_name(person) / NOTES_FILE
+
+    def rules_path(self, person: str) -> Path:
+        """Return the path of the file with rules that a model concluded from the notes; it goes when they change."""
+        return self.notes_path(person).with_name(_RULES_FILE)
 
     def people(self) -> list[str]:
         """Return the names of the people with a memory, in alphabetical order."""
@@ -113,9 +118,9 @@ class MemoryFolder:
     def _write(self, memory: Memory) -> None:
         path = self.notes_path(memory.person)
         write_text(path, to_jsonl(memory))
-        # A partial file of a killed program may hold notes that are forgotten by now.
-        for partial in path.parent.glob(".*.partial"):
-            partial.unlink(missing_ok=True)
+        # Rules, and a partial file of a killed program, may tell of notes that are forgotten by now.
+        for left in (*path.parent.glob(".*.partial"), self.rules_path(memory.person)):
+            left.unlink(missing_ok=True)
 
     def _lock(self, person: str) -> AbstractContextManager[None]:
         folder = self.notes_path(person).parent

@@ -14,7 +14,7 @@ from housewise.people.house.reaction_notes import reaction_note, spoken_places
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.personalize.alternative_plans import try_plan
 from housewise.systems.personalize.plan_events import make_plan_event
-from housewise.systems.personalize.record import ActionEvent
+from housewise.systems.personalize.record import ActionEvent, SummaryEvent
 from housewise.systems.personalize.world import HouseWorld
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -51,7 +51,10 @@ class PlannerAgent:
         for other in plan.alternatives:
             usage = usage.plus(total_usage(other.replies))
         usage = usage.model_copy(update={"model_seconds": seconds})
-        return Decision(plan.steps, (event, *self._notes(plan, observation)), plan.complete, usage)
+        summary = (
+            () if plan.summary is None else (SummaryEvent(rules=plan.summary.rules, problem=plan.summary.problem),)
+        )
+        return Decision(plan.steps, (*summary, event, *self._notes(plan, observation)), plan.complete, usage)
 
     def _notes(self, plan: Plan, graph: SceneGraph) -> Iterator[NoteEvent]:
         """Yield notes of a demonstration about present and correct receptacles, each placement once."""

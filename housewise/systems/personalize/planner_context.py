@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -25,6 +26,7 @@ class PlannerContext:
         model: Model of the planner. None for planners without one.
         sampling: Sampling configuration of the model.
         knowledge: What is recalled about the person, or None to plan without a memory.
+        rules_file: File in the person's memory that keeps rules which a model concludes from it, or None.
     """
 
     task: RearrangementTask
@@ -33,6 +35,7 @@ class PlannerContext:
     model: ChatModel | None
     sampling: Sampling
     knowledge: PreferenceKnowledge | None = None
+    rules_file: Path | None = None
 
     def __repr__(self) -> str:
         episode = self.task.episode

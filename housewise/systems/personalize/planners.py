@@ -86,6 +86,11 @@ class LLMFactory(_PromptedFactory):
 
     asks_model = True
 
+    def __init__(self, settings: AgentSettings) -> None:
+        super().__init__(settings)
+        if settings.judging.as_json:
+            self._prompt_context.check_json()
+
     @property
     def config(self) -> PlannerConfig:
         """Options of the planner."""
@@ -95,15 +100,14 @@ class LLMFactory(_PromptedFactory):
             judging.confidence, judging.confidence_similar, judging.confidence_unfamiliar, familiar
         )
         confidence = ConfidenceThresholds() if chosen.place_at_random else thresholds
-        options = JudgingConfig(judging.score_placements, judging.constrain_to_judgements, confidence)
+        options = JudgingConfig(judging.score_placements, judging.constrain_to_judgements, confidence, judging.as_json)
         return PlannerConfig(chosen.grounded, chosen.normalize_steps, chosen.bundled_wrappers, options)
 
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
-        route = _route(context, self.config)
-        return make_llm_planner(
-            context.answers, self._prompt_context, context.sampling, "llm", self.config, context.knowledge, route
-        )
+        config, route = self.config, _route(context, self.config)
+        prompts, knows, file = self._prompt_context, context.knowledge, context.rules_file
+        return make_llm_planner(context.answers, prompts, context.sampling, "llm", config, knows, route, file)
 
 
 class ReplayFactory(_PromptedFactory):

@@ -125,6 +125,19 @@ class PlanEvent(ReplyRecord, Event):
         return bool(self.prompt) and self.choice_count != 1
 
 
+class SummaryEvent(Event):
+    """Rules that the model concluded from the notes about the person, for the prompts of the episode.
+
+    Attributes:
+        rules: The rules.
+        problem: Why there are none, or empty.
+    """
+
+    type: ClassVar[str] = "note_summary"
+    rules: tuple[Words, ...]
+    problem: Words = ""
+
+
 class ActionEvent(Event):
     """A step of a plan and its result."""
 

@@ -93,7 +93,8 @@ class WorldSettings(Settings):
 
 
 class JudgingSettings(Settings):
-    """How the planner llm follows judgements of where objects belong. They need a prompt that judges placements."""
+    """How the planner llm follows judgements of where objects belong. They need a prompt that judges placements, or one
+    that asks for JSON."""
 
     score_placements: bool = False
     """Whether an object without notes goes to its most probable place, if that is more probable than its present place.
@@ -101,6 +102,10 @@ class JudgingSettings(Settings):
     constrain_to_judgements: bool = False
     """Whether a grammar restricts plans to what follows from the judgements: one object goes to where it was judged to
     belong, or the robot enters one room."""
+    as_json: bool = False
+    """Whether any chat model judges, in JSON and in a request of its own before the plan. The request has a JSON
+    schema, for servers and local models that follow one. It needs prompt=notes, or a prompt of yours with such
+    texts."""
     confidence: float = Field(default=0.0, ge=0, le=1)
     """Minimum confidence in a judgement that moves an object without notes. It is the probability of the judgement, or,
     if placements are scored, the share of the best place compared with the present one (0.5: equally probable). 0
@@ -109,6 +114,13 @@ class JudgingSettings(Settings):
     """The same for objects with notes about similar objects only. null is the value of confidence."""
     confidence_unfamiliar: float | None = Field(default=None, ge=0, le=1)
     """The same for other objects of kinds that are not among familiar_kinds. null is the value of confidence."""
+
+    @model_validator(mode="after")
+    def _check_json(self) -> JudgingSettings:
+        if self.as_json and (self.score_placements or self.confidence):
+            remedy = "leave score_placements and confidence out, and the adapter that sets them (adapter=none)"
+            raise ValueError(f"as_json follows all judgements; {remedy}")
+        return self
 
 
 class AgentSettings(Settings):

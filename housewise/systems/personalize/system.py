@@ -22,7 +22,7 @@ from housewise.language import Sampling
 from housewise.language.embedder import Embedder, has_minilm, shared_minilm
 from housewise.language.replay import ReplayChatModel
 from housewise.people.house.reaction_notes import spoken_places
-from housewise.people.memory import Memory
+from housewise.people.memory import Memory, MemoryFolder
 from housewise.rollout.episode_loop import EpisodeLimits
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job
@@ -34,6 +34,7 @@ from housewise.systems.personalize.record import (
     ActionEvent,
     InitialState,
     PlanEvent,
+    SummaryEvent,
     describe_continued_search,
     read_house_record,
 )
@@ -59,7 +60,7 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
 
     name = "personalize"
     Settings = PersonalizeSettings
-    events = (PlanEvent, ActionEvent)
+    events = (PlanEvent, ActionEvent, SummaryEvent)
     scores = (
         Score("success_rate", "success", "success", "%", "higher", scale=100, error=True),
         Score("executability", "executable", "exec", "%", "higher", scale=100, weight="actions"),
@@ -189,8 +190,11 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
         env.reset()
         sampling = Sampling(**settings.models.agent.sampling.model_dump(), seed=job.seed)
         knowledge = None if memory is None else self.knowledge(memory, env.world.scene)
+        rules_file = None if memory is None else MemoryFolder.default(settings.memory.folder).rules_path(memory.person)
         planner = self._planner(
-            PlannerContext(task, env, job.seed, context.job_data or models.get("agent"), sampling, knowledge)
+            PlannerContext(
+                task, env, job.seed, context.job_data or models.get("agent"), sampling, knowledge, rules_file
+            )
         )
         person = None if memory is None else memory.person
         world = HouseWorld(RobotInHouse(env, self._controller(env)), person)

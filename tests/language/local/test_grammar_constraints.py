@@ -1,6 +1,8 @@
 """Replies of a model of random weights, held to a grammar."""
 
+import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -165,3 +167,25 @@ def test_a_reply_is_cut_in_the_midst_of_what_can_only_follow(model: LocalChatMod
     grammar = choice_grammar(["all of this follows, whatever was meant"])
     reply = model.complete([ask(grammar, max_tokens=7)])[0][0]
     assert reply.finish_reason == "length" and reply.completion_tokens == 7
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_reply_follows_a_json_schema_if_it_can_be_restricted(
+    model: LocalChatModel, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = ["fine", 'the "blue" shelf', "elsewhere"]
+    schema = {
+        "type": "object",
+        "properties": {"mug 1": {"$ref": "#/$defs/place"}, "cap 1": {"$ref": "#/$defs/place"}},
+        "required": ["mug 1", "cap 1"],
+        "additionalProperties": False,
+        "$defs": {"place": {"type": "string", "enum": places}},
+    }
+    request = replace(ask(None, seed=seed, n=3, temperature=1.5), json_schema=json.dumps(schema))
+    for reply in model.complete([request])[0]:
+        read = json.loads(reply.text)
+        assert list(read) == ["mug 1", "cap 1"] and set(read.values()) <= set(places) and "\n" not in reply.text
+    # Without llguidance the model replies freely.
+    monkeypatch.setattr("housewise.language.local.model.has_llguidance", lambda: False)
+    free = model.complete([replace(request, sampling=replace(request.sampling, max_tokens=9))])[0][0].text
+    assert free == model.complete([ask(None, seed=seed, n=3, temperature=1.5, max_tokens=9)])[0][0].text

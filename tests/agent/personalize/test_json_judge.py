@@ -1,0 +1,117 @@
+"""Judgements as JSON: the prompt, the schema, the parser, and plans that follow."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from housewise.agent.personalize.json_judge import judgement_schema, parse_json_judgements
+from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
+from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
+from housewise.core.errors import UserError
+from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
+from tests.agent.personalize.helpers import RecordingModel, house, recalled
+
+NOTES = RememberingTemplate.load("notes")
+CONTEXT = RememberingContext(NOTES.model_copy(update={"rules": None}))
+CONFIG = PlannerConfig(judging=JudgingConfig(as_json=True))
+THINGS = ("mug 1", "cap 1")
+SHELF = "kitchen 0 shelf 5"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"mug 1": "kitchen 0 shelf 5", "cap 1": "fine"}',
+        '{"mug 1":"kitchen 0 shelf 5","cap 1":"fine"}',
+        'Sure!\n```json\n{\n  "mug 1": "kitchen 0 shelf 5",\n  "cap 1": "fine"\n}\n```\nAnything else?',
+        '{"judgements": {"the mug": "Kitchen 0 Shelf 5", "cap 1": "hall 1 chest 3"}}',
+        '[{"object": "mug 1", "place": "kitchen 0 shelf 5"}, {"object": "cap 1", "place": "fine"}]',
+        '{"mug 1": "kitchen 0 shelf 5", "cap 1": "fine", "cap 2": "kitchen 0 si',
+        '{"m\\u0075g 1": "kitchen 0 shelf 5", "cap 1": "fine"}',
+        "mug 1: kitchen 0 shelf 5\ncap 1: fine",
+        "- mug 1 belongs on kitchen 0 shelf 5.\n- **cap 1** -> fine",
+    ],
+)
+def test_judgements_are_read_in_many_forms(text: str) -> None:
+    assert parse_json_judgements(text, THINGS, house()) == {"mug 1": SHELF, "cap 1": "hall 1 chest 3"}
+
+
+@pytest.mark.parametrize(
+    ("text", "judged"),
+    [
+        ("", {}),
+        ("I cannot help with that.", {}),
+        ('{"mug 1": null, "cap 1": 3}', {}),
+        ('{"mug 1": "the moon", "sword 9": "fine", "kitchen 0 sink 2": "hall 1 chest 3"}', {}),
+        ('{"mug 1": "elsewhere"}', {"mug 1": None}),
+        ('{"mug 1": "fine", "mug 1": "elsewhere"}', {"mug 1": "kitchen 0 sink 2"}),
+        ("[" * 10_000 + '"mug 1": "fine"', {"mug 1": "kitchen 0 sink 2"}),
+        ('"\\' * 200_000, {}),
+        ("mug: " * 100_000, {}),
+        ("- - -\n" * 50_000, {}),
+    ],
+)
+def test_what_is_not_a_known_object_with_a_known_place_is_ignored(text: str, judged: dict[str, str | None]) -> None:
+    assert parse_json_judgements(text, THINGS, house()) == judged
+
+
+@given(
+    st.text(max_size=300) | st.lists(st.sampled_from(['"', "\\", ":", "{", "mug 1", "fine", "\n", ","])).map("".join)
+)
+def test_any_text_is_read(text: str) -> None:
+    assert set(parse_json_judgements(text, THINGS, house())) <= set(THINGS)
+
+
+def test_the_schema_names_the_objects_and_the_places() -> None:
+    schema = json.loads(judgement_schema(THINGS, house()))
+    assert schema["required"] == list(THINGS) == list(schema["properties"]) and not schema["additionalProperties"]
+    assert schema["$defs"]["place"]["enum"] == ["fine", *house().receptacles, "elsewhere"]
+
+
+def test_the_plan_is_asked_for_with_the_judgements_in_plain_words() -> None:
+    knows = recalled(reaction_note("ada", "cup", SpokenPlace("shelf", "hall"), True))
+    model = RecordingModel(f'{{"mug 1": "{SHELF}", "cap 1": "fine"}}', " pick up mug 1")
+    plan = make_llm_planner(model, CONTEXT, config=CONFIG, knowledge=knows).plan(house(), [])
+    judging, planning = model.requests
+    assert json.loads(judging.json_schema or "")["required"] == list(THINGS) and not judging.prefix
+    question = judging.messages[1].content
+    assert "mug 1, which is on kitchen 0 sink 2\ncap 1, which is on hall 1 chest 3\n" in question and "JSON" in question
+    assert f"mug 1 belongs on {SHELF}.\ncap 1 is where it belongs." in planning.messages[1].content
+    assert planning.json_schema is None and planning.prefix == "step 1:"
+    assert [str(step.action) for step in plan.steps] == ["pick up mug 1"] and len(plan.prior_calls) == 1
+
+
+def test_known_placements_are_not_asked_about_and_unwanted_ones_not_followed() -> None:
+    shelf, sink = SpokenPlace("shelf", "hall"), SpokenPlace("sink", "kitchen")
+    knows = recalled(reaction_note("ada", "cap", shelf, True), reaction_note("ada", "mug", sink, False))
+    model = RecordingModel('{"mug 1": "fine", "cap 1": "fine"}', " mission complete")
+    make_llm_planner(model, CONTEXT, config=CONFIG, knowledge=knows).plan(house(), [])
+    judging, planning = model.requests
+    assert json.loads(judging.json_schema or "")["required"] == ["mug 1"]
+    told = planning.messages[1].content
+    assert "cap 1 belongs on hall 1 shelf 4." in told
+    assert "mug 1 belongs on a receptacle that you do not know of yet." in told
+
+
+def test_a_held_object_is_judged_alone_and_a_plan_can_be_restricted_to_the_judgement() -> None:
+    config = PlannerConfig(grounded=True, judging=JudgingConfig(as_json=True, constrain_to_judgements=True))
+    model = RecordingModel(f"mug 1: {SHELF}", " go to kitchen 0")
+    planner = make_llm_planner(model, CONTEXT, config=config, knowledge=recalled())
+    plan = planner.plan(house("mug 1"), [])
+    assert "mug 1, which you hold" in model.requests[0].messages[1].content
+    assert model.requests[1].grammar is not None and f"place mug 1 on {SHELF}" in model.requests[1].grammar
+    assert plan.choice_count is not None
+
+
+def test_a_prompt_without_texts_for_json_is_refused() -> None:
+    from housewise.systems.personalize.planners import open_planner
+    from housewise.systems.personalize.settings import house_settings
+
+    settings = {"prompt": "paper", "judging": {"as_json": True}}
+    with pytest.raises(UserError, match="prompt paper cannot ask for judgements as JSON; set prompt=notes"):
+        open_planner(house_settings(settings=settings).agent)
+    with pytest.raises(UserError, match="leave score_placements and confidence out"):
+        house_settings(settings={"prompt": "notes", "judging": {"as_json": True, "confidence": 0.5}})
