@@ -115,7 +115,7 @@ def test_rules_are_asked_for_once_for_each_change_of_the_memory(tmp_path: Path) 
     assert '- ada showed or reacted: "The cap belongs on the chest in the hall."' in asked[0].messages[1].content
     # Rules of a memory may tell of a note that is forgotten.
     with folder.edit_memory("ada") as edited:
-        edited.forget(memory.notes[0].id)
+        edited.forget(About(things=("mug",)))
     assert not folder.rules_path("ada").exists()
     model = RecordingModel("- A cap belongs on the chest.", "mission complete", "mission complete")
     assert "A cap belongs" in plan_twice(model, folder.load("ada"), folder.rules_path("ada"))[1]
