@@ -73,7 +73,7 @@ def test_phases_curves_filters_and_examples(learned: Path) -> None:
         f"Of {len(pairs)} pairs from 1 episode, {len(good)} were kept and {len(pairs) - len(good)} rejected"
         in page.text
     )
-    assert "Keep replies that improved the house" in page.text
+    assert "Keep replies whose plan has a positive reward" in page.text
     assert good[0].reply in page.text[kept:rejected]
     assert any(pair.reply in page.text[rejected:] for pair in pairs if pair.reward <= 0)
     assert "nan" not in (learned / "report.html").read_text()
