@@ -48,6 +48,7 @@ class AdapterJudging(StrictModel):
 
     score_placements: bool | None = None
     constrain_to_judgements: bool | None = None
+    as_json: bool | None = None
     confidence: float | None = Field(default=None, ge=0, le=1)
     confidence_similar: float | None = Field(default=None, ge=0, le=1)
     confidence_unfamiliar: float | None = Field(default=None, ge=0, le=1)
