@@ -167,6 +167,8 @@ class VllmEngine(LocalEngine):
             )
         if start.adapter is not None:
             _check_servable(adapter_folder(start.adapter))
+        if self._own is not None:
+            self._own.check()
         for url in self._config.servers:
             with closing(LoraServer(url)) as server:
                 server.base_model()

@@ -60,7 +60,10 @@ def parse_rollouts(text: str | None) -> dict[str, Any]:
     """
     if text is None:
         return {}
-    engine, _, servers = text.partition("=")
-    if engine not in ("local", "vllm") or (servers and engine == "local"):
+    engine, equals, addresses = text.partition("=")
+    servers = [url.strip() for url in addresses.split(",") if url.strip()]
+    if engine not in ("local", "vllm") or (equals and engine == "local"):
         raise UserError(f"--rollouts {engine}: no such engine; use local, vllm, or vllm=URL of a running server")
-    return {"engine": engine, "servers": [url.strip() for url in servers.split(",") if url.strip()]}
+    if equals and not servers:
+        raise UserError(f"--rollouts {text}: names no server; use vllm=http://HOST:PORT/v1, or vllm to start one")
+    return {"engine": engine, "servers": servers}

@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import shlex
+import shutil
 import socket
 import subprocess
 import time
@@ -86,6 +87,19 @@ class VllmProcess:
         self._address = ""
         self._log_start = 0
 
+    def check(self) -> None:
+        """Check that the program is there, without starting it.
+
+        Raises:
+            UserError: It is not.
+        """
+        try:
+            program = next(iter(shlex.split(self._config.command)), "")
+        except ValueError as error:
+            raise UserError(_cannot_start(self._config.command, str(error))) from None
+        if shutil.which(program) is None:
+            raise UserError(_cannot_start(program, "not found, or not executable"))
+
     @property
     def _url(self) -> str:
         return f"{self._address}/v1"
@@ -123,10 +137,7 @@ class VllmProcess:
                     env=environment,
                 )
             except OSError as error:
-                raise UserError(
-                    f"{command[0]}: cannot be started ({error.strerror}); install vLLM in an environment of its own "
-                    "and set rollouts.command to its program, or serve the model yourself (--rollouts vllm=URL)"
-                ) from error
+                raise UserError(_cannot_start(command[0], str(error.strerror))) from error
         self._address = f"http://127.0.0.1:{port}"
         self._wait(self._process)
         return self._url
@@ -180,6 +191,13 @@ def end_orphan(folder: Path) -> None:
         if _end_processes(left.mark):
             print_note("ended the vLLM server that an earlier program had left running")
         path.unlink()
+
+
+def _cannot_start(program: str, reason: str) -> str:
+    return (
+        f"rollouts.command: {program or 'no program'} cannot be started ({reason}); install vLLM in an environment of "
+        "its own and set rollouts.command to its program, or serve the model yourself (--rollouts vllm=URL)"
+    )
 
 
 def _describe(mark: str) -> _RunningServer:

@@ -309,11 +309,19 @@ class LocalTraining(ABC, Generic[ExampleT]):
         """Return the model, with its trained weights requiring gradients, and its tokenizer."""
         from housewise.selftrain.trainers.lora import add_adapter
 
+        key, processes = self.config.key, int(os.environ.get("WORLD_SIZE", "1"))
+        if self.config.device_map is not None and processes > 1:
+            raise UserError(
+                f"{key('device_map')}={self.config.device_map}: one process spreads the model over all GPUs, and "
+                f"{key('launcher')} has started {processes}; leave one of the two settings out"
+            )
         model = start.model.partition(":")[2] or SMOLLM2
         full = self.config.method == "full"
         if full:
             # Small steps are lost in half precision, so all weights are kept in float32.
-            network, tokenizer = load_model(model, start.adapter, self.config.device, "float32")
+            network, tokenizer = load_model(
+                model, start.adapter, self.config.device, "float32", device_map=self.config.device_map
+            )
             return network.requires_grad_(True).train(), tokenizer
         network, tokenizer = load_model(
             model, None, self.config.device, self.config.dtype, self.config.quantization, self.config.device_map

@@ -88,6 +88,12 @@ def test_an_adapter_says_how_it_is_asked_and_whoever_asks_has_the_last_word(tmp_
     assert not house_settings(settings={**adapter, "planner": "saycan"}).agent.grounded
 
 
+def test_everything_that_a_training_writes_about_judging_is_read(tmp_path: Path) -> None:
+    judging = house_settings().agent.judging.model_dump(mode="json")
+    (tmp_path / ADAPTER_CONFIG_FILE).write_text(json.dumps({"prompt": "planner", "judging": judging}))
+    assert adapter_defaults(tmp_path)["judging"].items() <= judging.items()
+
+
 def test_the_former_file_and_former_names_count(tmp_path: Path) -> None:
     former = {"prompt": "judging", "second_look": True, "move_on": True, "nearest_first": False, "rated": True}
     former |= {"confidence": 0.4, "confidence_alike": 0.2, "familiar": ["mug"], "consistent": None}

@@ -79,10 +79,13 @@ class LoraServer:
         Raises:
             ChatModelError: If it cannot be reached, or lists none.
         """
+        remedy = "check that a vLLM server runs there, and the key in $OPENAI_API_KEY if it needs one"
         try:
             return _ModelList.model_validate_json(self._request("GET", "/models", None)).data
+        except _StatusError as error:
+            raise self._error(f"it did not list its models ({error})", remedy) from None
         except ValidationError:
-            raise self._error("it answered with no list of models", "check that it is a vLLM server") from None
+            raise self._error("it answered with no list of models", remedy) from None
 
     def base_model(self) -> ListedModel:
         """Return the base model of the server.

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -215,11 +216,13 @@ def _wait(condition: Any, program: Any) -> None:
     ("options", "message"),
     [
         (["--rollouts", "vlm"], "no such engine"),
+        (["--rollouts", "vllm="], "names no server"),
         (["--rollouts", "vllm=localhost:8000"], "is not the address of a server"),
         (["--rollouts", "vllm=http://127.0.0.1:9/v1"], "check that the server runs"),
         (["--rollouts", "vllm", "training.method=full"], "servers load adapters only"),
         (["--rollouts", "vllm", "training.rank=600"], "up to rank 512"),
         (["--rollouts", "vllm", "rollouts.command=no-such-vllm"], "install vLLM in an environment of its own"),
+        (["--rollouts", "vllm", 'rollouts.command="vllm'], "install vLLM in an environment of its own"),
         (["--rollouts", "vllm", "rollouts.options=[--no-such-option]"], "(unrecognized arguments: --no-such-option)"),
     ],
 )
@@ -235,6 +238,19 @@ def test_a_model_without_a_chat_template_is_refused(learner: ServedLearner, tmp_
     plain = Learner(tmp_path)
     status, _, error = plain.run(tmp_path / "out", "--rollouts", "vllm")
     assert status == 2 and "its tokenizer has no chat template" in error
+
+
+def test_a_server_of_another_kind_is_told_before_anything_is_played(learner: ServedLearner, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    with serving(ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)) as server:
+        error = learner.train(out, "--rollouts", f"vllm=http://127.0.0.1:{server.server_address[1]}/v1", code=2)
+    assert "did not list its models (501" in error and len(error.splitlines()) == 1, error
+    assert not (out / "demonstrations").exists()
+
+
+def test_a_program_that_is_missing_is_told_before_anything_is_played(learner: ServedLearner, tmp_path: Path) -> None:
+    learner.train(tmp_path / "out", "--rollouts", "vllm", "rollouts.command=no-such-vllm", code=2)
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_rank_that_a_server_does_not_take_is_told(learner: ServedLearner, half: Path) -> None:

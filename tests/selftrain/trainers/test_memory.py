@@ -129,6 +129,13 @@ def test_it_is_told_before_weights_are_loaded(tmp_path: Path, monkeypatch: pytes
     assert not list((tmp_path / "out").glob("checkpoints/*"))
 
 
+def test_layers_are_not_spread_by_several_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    trainer = LocalTrainer(training(device_map="auto"))
+    with pytest.raises(UserError, match="leave one of the two settings out"):
+        trainer.train_in_process([pair()], ModelReference(model=f"local:{tmp_path}"), tmp_path / "out")
+
+
 def test_weights_of_4_bits_need_a_package_and_an_adapter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = ModelReference(model=f"local:{save_learner(tmp_path / 'tiny')}")
     with pytest.raises(UserError, match=r"training\.method=full: weights of 4 bits are not trained"):
