@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, PrivateAttr
+from pydantic import AfterValidator, BaseModel, ConfigDict, PrivateAttr
 from pydantic_core import PydanticCustomError
 from typing_extensions import Self
 
@@ -28,6 +29,16 @@ def check_known_name(name: str, known: Sequence[str]) -> str:
         return name
     hint = suggest_names(name, known)
     raise PydanticCustomError("unknown_name", "no {name}; {hint}", {"name": repr(name), "hint": hint})
+
+
+def _check_command(command: str) -> str:
+    # ValueError: No closing quotation.
+    shlex.split(command)
+    return command
+
+
+Command = Annotated[str, AfterValidator(_check_command)]
+"""A program with its arguments, quoted as in a shell."""
 
 
 class Settings(BaseModel):

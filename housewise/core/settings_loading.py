@@ -201,7 +201,10 @@ def validate_settings(model: type[_Model], content: Any, trust_code: bool = True
             raise UserError(f"setting {field}: no {_short_repr(first['input'])}; {known}") from error
         if first["type"] in ("unknown_name", "wrapper_order"):
             raise UserError(f"setting {field}: {problem}") from error
-        raise UserError(f"setting {field}: {problem}, not {_short_repr(first['input'])}") from error
+        # What is wrong about a section as a whole names its keys itself.
+        is_of_section = first["type"] == "value_error" and isinstance(first["input"], Mapping)
+        given = "" if is_of_section else f", not {_short_repr(first['input'])}"
+        raise UserError(f"setting {field}: {problem}{given}") from error
 
 
 def place_in_sections(

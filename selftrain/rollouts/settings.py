@@ -10,7 +10,7 @@ from pydantic import Field, field_serializer, field_validator
 from housewise.core.errors import UserError
 from housewise.core.redaction import redact_url
 from housewise.core.setting_marks import EXECUTION
-from housewise.core.settings import MAX_COUNT, Settings
+from housewise.core.settings import MAX_COUNT, Command, Settings
 from housewise.core.urls import is_web_url
 
 _SERVER = re.compile(r"/v1/?$")
@@ -25,7 +25,7 @@ class RolloutsConfig(Settings):
     servers: Annotated[tuple[str, ...], EXECUTION] = Field(default=(), repr=False)
     """vllm: Addresses of running servers, such as http://localhost:8000/v1. If empty, a server is started for the
     rollouts of every phase and stopped before the next training."""
-    command: Annotated[str, EXECUTION] = "vllm"
+    command: Annotated[Command, EXECUTION] = "vllm"
     """vllm: Program that is started with serve MODEL and options."""
     options: Annotated[tuple[str, ...], EXECUTION] = ()
     """vllm: Further options of the server that is started, such as [--gpu-memory-utilization, '0.85']."""

@@ -93,10 +93,7 @@ class VllmProcess:
         Raises:
             UserError: It is not.
         """
-        try:
-            program = next(iter(shlex.split(self._config.command)), "")
-        except ValueError as error:
-            raise UserError(_cannot_start(self._config.command, str(error))) from None
+        program = next(iter(shlex.split(self._config.command)), "")
         if shutil.which(program) is None:
             raise UserError(_cannot_start(program, "not found, or not executable"))
 

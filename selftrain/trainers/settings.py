@@ -8,7 +8,7 @@ from pydantic import Field
 
 from housewise.core.setting_effects import settings_by_effect
 from housewise.core.setting_marks import EXECUTION, SELECTION
-from housewise.core.settings import MAX_COUNT, Settings
+from housewise.core.settings import MAX_COUNT, Command, Settings
 from housewise.language.settings import Dtype
 
 
@@ -59,7 +59,7 @@ class TrainingConfig(Settings):
     """auto spreads the layers over all GPUs, for a model that does not fit on one. null trains on one device."""
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
     """Arguments of the model's chat template. A self-training uses those that its runs ask the model with."""
-    launcher: Annotated[str | None, EXECUTION] = None
+    launcher: Annotated[Command | None, EXECUTION] = None
     """Program that starts the training, such as accelerate launch --num_processes 4. null trains in this process."""
     poll_seconds: Annotated[float, EXECUTION] = Field(default=20.0, gt=0)
     """Seconds between two requests for the state of a job of the fine-tuning API."""

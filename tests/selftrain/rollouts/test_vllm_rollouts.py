@@ -222,7 +222,7 @@ def _wait(condition: Any, program: Any) -> None:
         (["--rollouts", "vllm", "training.method=full"], "servers load adapters only"),
         (["--rollouts", "vllm", "training.rank=600"], "up to rank 512"),
         (["--rollouts", "vllm", "rollouts.command=no-such-vllm"], "install vLLM in an environment of its own"),
-        (["--rollouts", "vllm", 'rollouts.command="vllm'], "install vLLM in an environment of its own"),
+        (["--rollouts", "vllm", 'rollouts.command=vllm "x'], "No closing quotation"),
         (["--rollouts", "vllm", "rollouts.options=[--no-such-option]"], "(unrecognized arguments: --no-such-option)"),
     ],
 )
