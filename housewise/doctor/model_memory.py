@@ -14,9 +14,9 @@ _SERVED_TOKENS = 8192
 _LEARNED_TOKENS = 256
 
 
-def is_local(model: str | None) -> bool:
+def is_local(model: str) -> bool:
     """Whether a model is loaded in this program."""
-    return model is not None and model.partition(":")[0] == "local"
+    return model.partition(":")[0] == "local"
 
 
 def check_model_memory(model: str) -> list[Finding]:

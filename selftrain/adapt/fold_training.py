@@ -5,7 +5,7 @@ All of it is kept in files, and whatever is finished is not done again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -48,15 +48,14 @@ class FoldTraining:
             for is_oracle in (False, True)
         )
         # For oracle questions it is known that the answer changes the teacher's action.
-        examples: Sequence[Callable[[], Sequence[Example]]] = (
-            self._star_gate,
-            self._reflections.preferences,
-            self._reflections.teacher_preferences,
-            self._imitate_chosen,
-            oracle.preferences,
-            self._own_asking,
-        )
-        self._examples = dict(zip(LEARNERS, examples, strict=True))
+        self._examples: Mapping[str, Callable[[], Sequence[Example]]] = {
+            "STaR-GATE": self._star_gate,
+            REFLECTION_DPO: self._reflections.preferences,
+            "no reflection": self._reflections.teacher_preferences,
+            "no DPO": self._imitate_chosen,
+            "oracle questions": oracle.preferences,
+            "own asking": self._own_asking,
+        }
 
     @property
     def start(self) -> ModelReference:
