@@ -14,8 +14,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
@@ -132,6 +133,13 @@ class Program:
         if code is None:
             raise subprocess.TimeoutExpired(str(self._process.name), timeout)
         return code
+
+
+def wait_until(condition: Callable[[], bool], process: Program | subprocess.Popen[bytes]) -> None:
+    """Wait for something that a process does; that it has ended before is a failure."""
+    while not condition():
+        assert process.poll() is None, getattr(process, "err", None) or "it has ended before"
+        time.sleep(0.005)
 
 
 @contextmanager

@@ -6,10 +6,9 @@ import shlex
 import shutil
 import signal
 import subprocess
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +20,7 @@ import pytest
 from housewise.language.local.smollm2 import smollm2_folder
 from housewise.selftrain.rollouts.vllm_process import MARK, SERVER_FILE
 from housewise.systems.personalize.record import read_house_records
-from tests.commands import Program, run_module, started_module
+from tests.commands import run_module, started_module, wait_until
 from tests.selftrain.personalize.learner import Learner
 from tests.selftrain.tiny import save_prompt
 
@@ -71,12 +70,12 @@ def whole(learner: BundledLearner) -> Path:
     out = learner.folder / "whole"
     grown = out / "iteration-1" / "grow" / "episodes"
     with learner.start(out) as program:
-        _wait(lambda: bool(_episodes(grown)), program)
+        wait_until(lambda: bool(_episodes(grown)), program)
         [engine] = [each for each in _servers() if "EngineCore" in each.name() + " ".join(each.cmdline())]
         before = _episodes(grown)
         engine.kill()
-        _wait(lambda: "it is served again" in program.err, program)
-        _wait(lambda: bool(list(out.glob("iteration-1/checkpoints/*"))), program)
+        wait_until(lambda: "it is served again" in program.err, program)
+        wait_until(lambda: bool(list(out.glob("iteration-1/checkpoints/*"))), program)
         [trainer] = [each for each in psutil.Process(program.pid).children() if "local" in " ".join(each.cmdline())]
         assert not _servers()
         trainer.kill()
@@ -84,7 +83,7 @@ def whole(learner: BundledLearner) -> Path:
     assert _episodes(grown).items() > before.items()
     before = _episodes(out)
     with learner.start(out) as program:
-        _wait(lambda: (out / "iteration-1" / "server_check.json").exists(), program)
+        wait_until(lambda: (out / "iteration-1" / "server_check.json").exists(), program)
         program.send_signal(signal.SIGKILL)
         program.wait()
     assert _servers()
@@ -118,7 +117,7 @@ def served(*options: str, model: Path | None = None, runtime_loading: bool = Tru
     arguments = ["--host", "127.0.0.1", "--port", str(PORT), "--enforce-eager", *options]
     with subprocess.Popen([*command, *arguments], env=environment, start_new_session=True) as process:
         try:
-            _wait(lambda: _ask("/health") == 200, process)
+            wait_until(lambda: _ask("/health") == 200, process)
             yield f"http://127.0.0.1:{PORT}/v1"
         finally:
             for each in _servers():
@@ -154,9 +153,9 @@ def test_wrong_adapters_are_refused_and_lost_ones_are_loaded_again(learner: Bund
         # It forgets the adapter in the middle.
         command = learner.command(half, *option)
         with started_module(command[2], command[3:], {**os.environ, **RUN}) as program:
-            _wait(lambda: bool(_episodes(grown)), program)
+            wait_until(lambda: bool(_episodes(grown)), program)
             assert _ask("/v1/unload_lora_adapter", lora_name=name) == 200
-            _wait(lambda: "it is served again" in program.err, program)
+            wait_until(lambda: "it is served again" in program.err, program)
             # It is restarted in the middle.
             for each in _servers():
                 each.kill()
@@ -164,7 +163,7 @@ def test_wrong_adapters_are_refused_and_lost_ones_are_loaded_again(learner: Bund
         before = _episodes(grown)
         assert before
     with served("--enable-lora"), started_module(command[2], command[3:], {**os.environ, **RUN}) as program:
-        _wait(lambda: len(_episodes(grown)) == 4, program)
+        wait_until(lambda: len(_episodes(grown)) == 4, program)
         assert _episodes(grown).items() > before.items()
 
 
@@ -224,9 +223,3 @@ def _ask(path: str, **body: str) -> int:
         return error.code
     except OSError:
         return 0
-
-
-def _wait(condition: Callable[[], bool], program: Program | subprocess.Popen[bytes]) -> None:
-    while not condition():
-        assert program.poll() is None, getattr(program, "err", "the server has ended")
-        time.sleep(0.05)

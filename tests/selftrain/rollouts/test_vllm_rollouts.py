@@ -5,7 +5,6 @@ import os
 import shutil
 import signal
 import sys
-import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,7 +17,7 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.selftrain.rollouts.vllm_process import LOG_FILE, MARK, SERVER_FILE
 from housewise.systems.personalize.record import read_house_records
-from tests.commands import run_module, started_module
+from tests.commands import run_module, started_module, wait_until
 from tests.lora_server import LoraServer
 from tests.selftrain.personalize.learner import Learner
 from tests.selftrain.tiny import save_talker
@@ -188,7 +187,7 @@ def test_killed_servers_and_trainers_lose_nothing(learner: ServedLearner, whole:
     environment = {**os.environ, "LORA_SERVER_FAULT": f"dies:{die}", "LORA_SERVER_LOG": str(log)}
     # The server is killed while it answers and started again; then the trainer is killed, and all that goes with it.
     with started_module(command[2], command[3:], environment) as program:
-        _wait(lambda: any(half.glob("iteration-1/checkpoints/*")), program)
+        wait_until(lambda: any(half.glob("iteration-1/checkpoints/*")), program)
         assert "it is served again" in program.err
         trainers = [child for child in psutil.Process(program.pid).children() if "local" in " ".join(child.cmdline())]
         assert len(trainers) == 1 and not servers()
@@ -196,7 +195,7 @@ def test_killed_servers_and_trainers_lose_nothing(learner: ServedLearner, whole:
         assert program.wait() == 2 and "training in" in program.err
     # The command is killed while its server runs, which the next one finds.
     with started_module(command[2], command[3:], environment) as program:
-        _wait(lambda: (half / "iteration-1" / "server_check.json").exists(), program)
+        wait_until(lambda: (half / "iteration-1" / "server_check.json").exists(), program)
         program.send_signal(signal.SIGKILL)
         program.wait()
     [left] = servers()
@@ -204,12 +203,6 @@ def test_killed_servers_and_trainers_lose_nothing(learner: ServedLearner, whole:
     told = learner.train(half, "--rollouts", "vllm", LORA_SERVER_LOG=str(log))
     assert "ended the vLLM server that an earlier program had left running" in told and not servers()
     assert content(half) == content(whole)
-
-
-def _wait(condition: Any, program: Any) -> None:
-    while not condition():
-        assert program.poll() is None, program.err
-        time.sleep(0.005)
 
 
 @pytest.mark.parametrize(
