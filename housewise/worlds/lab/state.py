@@ -1,0 +1,126 @@
+"""The state of a lab: what is where, in which state, and where the person stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Literal
+
+Flag = Literal[
+    "open", "broken", "on", "hot", "cold", "cooked", "dirty", "eaten", "infected", "large", "carrot", "floating", "fed",
+    "fired", "scanned", "locked", "water", "milk", "coffee",
+]  # fmt: skip
+"""A state of a thing that may hold or not. A thing is filled if it has water, milk or coffee."""
+
+ROOMS = (
+    "break room", "main office", "manager's office", "warehouse", "reception", "robotics lab", "quantum lab",
+)  # fmt: skip
+"""The seven rooms (spec: paper, section 4.1). The corridor between them is no target of an action."""
+
+CIRCUITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "break room": ("break room",),
+        "manager's office": ("manager's office", "main office", "reception"),
+        "warehouse": ("warehouse", "robotics lab", "quantum lab"),
+    }
+)
+"""The rooms of each power circuit, by the room of its fuse box. The paper does not say which; three boxes are Arena's."""
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A thing or device.
+
+    Attributes:
+        id: Unique name, such as ``"coffee_mug_3"``.
+        kind: Key of its kind.
+        color: Its colour now.
+        flags: States that hold.
+        room: Its room.
+        container: Id of the thing that it lies on, in or at. None if it stands on the floor, hangs at a wall, or is held.
+        spot: Number of the free place on the container.
+        original: Kind that it had before it became a carrot.
+    """
+
+    id: str
+    kind: str
+    color: str
+    flags: frozenset[Flag] = frozenset()
+    room: str = ""
+    container: str | None = None
+    spot: int = 0
+    original: str | None = None
+
+    def with_flags(self, *added: Flag, without: tuple[Flag, ...] = ()) -> Thing:
+        """Return the thing with states added and removed."""
+        return replace(self, flags=(self.flags - set(without)) | set(added))
+
+
+@dataclass(frozen=True)
+class Body:
+    """Where the person stands and looks.
+
+    Attributes:
+        x: Position, metres.
+        z: Position, metres.
+        heading: Direction of view, degrees: 0 is north (negative z), 90 east.
+        pitch: Degrees above the horizon; negative looks down.
+    """
+
+    x: float = 0.0
+    z: float = 0.0
+    heading: float = 0.0
+    pitch: float = 0.0
+
+
+@dataclass(frozen=True)
+class LabState:
+    """The state of a lab. States are immutable and can be compared, hashed and kept.
+
+    Attributes:
+        things: All things and devices, sorted by id.
+        powered: Circuits that have power.
+        room: Room of the person.
+        body: Where the person stands.
+        near: Ids of the things that the person went to last; without a geometry these are within reach.
+        held: Id of the thing in the hand.
+        blocked: Rooms that cannot be entered because a box stands in the way.
+        ended: Why the task ended early, such as ``"hurt"``; empty otherwise.
+    """
+
+    things: tuple[Thing, ...]
+    powered: frozenset[str] = frozenset(CIRCUITS)
+    room: str = ROOMS[0]
+    body: Body = Body()
+    near: frozenset[str] = frozenset()
+    held: str | None = None
+    blocked: frozenset[str] = frozenset()
+    ended: str = ""
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Thing]:
+        """Things by id."""
+        return MappingProxyType({thing.id: thing for thing in self.things})
+
+    @cached_property
+    def contents(self) -> Mapping[str, tuple[Thing, ...]]:
+        """Things that lie directly on, in or at each thing, by its id."""
+        found: dict[str, tuple[Thing, ...]] = {}
+        for thing in self.things:
+            if thing.container is not None:
+                found[thing.container] = (*found.get(thing.container, ()), thing)
+        return MappingProxyType(found)
+
+    def __getitem__(self, id: str) -> Thing:
+        return self.by_id[id]
+
+    def has_power(self, room: str) -> bool:
+        """Return whether a room has power."""
+        return any(room in rooms and circuit in self.powered for circuit, rooms in CIRCUITS.items())
+
+    def with_thing(self, *changed: Thing) -> LabState:
+        """Return the state with things replaced by id."""
+        new = {thing.id: thing for thing in changed}
+        return replace(self, things=tuple(new.get(thing.id, thing) for thing in self.things))
