@@ -76,6 +76,7 @@ CARTRIDGES = {
 
 _SCREEN = (0.42, 0.46, 0.2)
 _DISK = (0.14, 0.14, 0.03)
+_DISKS = "virus_floppy antivirus_floppy broken_antivirus_floppy"
 
 _KINDS = (
     # Devices. M in the paper: run by their monitors only.
@@ -86,11 +87,11 @@ _KINDS = (
             "big gray base with an orange nozzle and a power cable", "robotics lab", 2, "control_panel laser_tip",
             "laser_monitor"),
     _device("laser_monitor", "laser monitor", "computer", "rtwi", _SCREEN, "red", "red case with a label on top",
-            "robotics lab", 1, "virus_floppy antivirus_floppy broken_antivirus_floppy"),
+            "robotics lab", 1, _DISKS),
     _device("freeze_ray", "freeze ray", "machine", "w", (0.7, 1.2, 1.1), "white",
             "big white base with a light-blue nozzle", "robotics lab", monitor="freeze_ray_monitor"),
     _device("freeze_ray_monitor", "freeze ray monitor", "computer", "rtwi", _SCREEN, "blue",
-            "blue case with a label on top", "robotics lab", 1, "virus_floppy antivirus_floppy broken_antivirus_floppy"),
+            "blue case with a label on top", "robotics lab", 1, _DISKS),
     _device("robotic_arm", "robotic arm", "machine", "tw", (0.7, 1.3, 0.7), "yellow", "jointed arm on a round foot",
             "robotics lab"),
     _device("time_machine", "time machine", "machine", "rotw", (0.6, 0.6, 0.5), "red",
@@ -98,20 +99,22 @@ _KINDS = (
     _device("coffee_unmaker", "coffee unmaker", "machine", "tw", (0.35, 0.5, 0.35), "brown",
             "brown coffee machine with a silver funnel on top", "break room"),
     _device("gravity_flipper", "gravity flipper", "machine", "rw", (1.5, 0.6, 1.5), "black",
-            "large table with eight sides and a glowing blue grid", "quantum lab", 3, monitor="gravity_flipper_monitor"),
+            "large table with eight sides and a glowing blue grid", "quantum lab", 3,
+            monitor="gravity_flipper_monitor"),
     _device("gravity_flipper_monitor", "gravity flipper monitor", "computer", "rtwi", _SCREEN, "green",
             "case with a green base and a label on top", "quantum lab", 1,
-            "virus_floppy antivirus_floppy broken_antivirus_floppy"),
+            _DISKS),
     _device("carrot_maker", "carrot maker", "machine", "rtw", (1.0, 2.4, 0.8), "gray",
             "tall gray panels with vents up to the ceiling, and a sign with a crossed-out carrot", "quantum lab", 1),
     _device("embiggenator", "embiggenator", "machine", "rw", (1.1, 2.4, 1.1), "gray",
-            "round gray base under a cone that hangs from the ceiling", "quantum lab", 1, monitor="embiggenator_monitor"),
+            "round gray base under a cone that hangs from the ceiling", "quantum lab", 1,
+            monitor="embiggenator_monitor"),
     _device("embiggenator_monitor", "embiggenator monitor", "computer", "rtwi", _SCREEN, "pink",
-            "pink case with a label on top", "quantum lab", 1, "virus_floppy antivirus_floppy broken_antivirus_floppy"),
+            "pink case with a label on top", "quantum lab", 1, _DISKS),
     _device("portal_generator", "portal generator", "machine", "rw", (1.1, 2.0, 0.7), "purple",
             "dark gate with purple lamps on both posts", "quantum lab", 1, monitor="portal_generator_monitor"),
     _device("portal_generator_monitor", "portal generator monitor", "computer", "rtwi", _SCREEN, "black",
-            "black case with a label on top", "quantum lab", 1, "virus_floppy antivirus_floppy broken_antivirus_floppy"),
+            "black case with a label on top", "quantum lab", 1, _DISKS),
     _device("color_changer", "color changer", "machine", "rw", (0.7, 1.1, 0.6), "silver",
             "silver booth with three buttons in red, green and blue", "quantum lab", 4),
     *(
