@@ -1,0 +1,290 @@
+"""Reads instructions out of free speech by keyword spotting: verbs, rooms, sides, and words that describe things.
+
+No wording is assumed. A sentence is split at its verbs; words about reasons, conditions and what is not to be done are
+set apart; what is left describes the thing. Which thing it is, is decided by what is in view, see ``grounding``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from housewise.people.lab.vocabulary import Vocabulary, find_phrase, load_vocabulary, tokenize
+from housewise.worlds.lab.actions import Verb
+from housewise.worlds.lab.history import MAX_SPEECH
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """Something to do, or a hint about a thing.
+
+    Attributes:
+        verb: What to do. None for a hint, such as "the mug is on the table".
+        words: Keys of the words that describe the thing.
+        place_words: Keys of the words that say where it is, or with what it is done.
+        context: Keys of the other words of the sentence and of the sentences about it.
+        room: Room to go to, or in which the thing is. Empty if none is mentioned.
+        side: Side of the view; empty if none is mentioned.
+    """
+
+    verb: Verb | None
+    words: tuple[str, ...] = ()
+    place_words: tuple[str, ...] = ()
+    context: tuple[str, ...] = ()
+    room: str = ""
+    side: str = ""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What an utterance says.
+
+    Attributes:
+        instructions: What to do, in order.
+        avoided: What not to do.
+        is_question: Whether it asks the listener something.
+    """
+
+    instructions: tuple[Instruction, ...] = ()
+    avoided: tuple[Instruction, ...] = ()
+    is_question: bool = False
+
+
+_SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
+_QUESTION = re.compile(
+    r"(what|which|how|where|why|who|do you|are you|is there|is your|is that|have you|did you|does|"
+    r"(could|can|would|will) you (please |maybe )?(tell|say|let me|describe|share|explain)|(may|can) i)\b"
+)
+_SUGGESTION = re.compile(r"(how about|what about|what if you|what you|where you|how you|why not|why don't you)\b")
+_PRONOUNS = frozenset("it it's its it'll they they're them this that that's one he she its".split())
+_DETERMINERS = frozenset("a an the this that your my its their his her another any some no of with by for as".split())
+_LINKING = frozenset("is are was were be been stays stay it's that's remains isn't aren't too very get gets".split())
+_OPENERS = frozenset(
+    """, : ( and then to you can could should must please let's would might may will go try or need just simply now first
+    next also finally you'll i'd you'd quickly carefully gently so instead come again there here want""".split()
+)
+_NOUNS_TOO = frozenset(
+    """hammer tip switch work set step stand face drop hit press trigger pitch strike watch spot check slot fix rest seat
+    plant stick add fit stop crank play pocket pop seal walk run visit search hunt start turn click tap head place
+    position load catch find hold use open close feed hang flip pull push track power boot engage mention say share
+    launch mount travel return collect move enter take see look come go drain empty spill get leave crack drive
+    light lift""".split()
+)
+_INTO = frozenset("into in inside onto on to at against through under over toward towards upon".split())
+_FROM = frozenset("from off out on in at inside next beside near by behind to into onto along against under".split())
+
+
+@dataclass
+class _Segment:
+    verb: Verb | None
+    before: list[str] = field(default_factory=list)
+    tokens: list[str] = field(default_factory=list)
+
+
+def understand(text: str) -> Advice:
+    """Return what an utterance says. Only its first ``MAX_SPEECH`` characters are heard."""
+    vocabulary = load_vocabulary()
+    instructions: list[Instruction] = []
+    avoided: list[Instruction] = []
+    pending: list[Instruction] = []
+    is_question = False
+    for sentence in _SENTENCE.findall(text[:MAX_SPEECH]):
+        tokens = tokenize(sentence)
+        while tokens and tokens[0] in (",", ":", "and", "so", "ok", "okay", "great", "well", "sorry", "good", "nice"):
+            tokens.pop(0)
+        if not tokens:
+            continue
+        plain = " ".join(tokens)
+        if _QUESTION.match(plain) and not _SUGGESTION.match(plain):
+            is_question = True
+            continue
+        tokens, forbidden = _set_apart(tokens, vocabulary)
+        avoided += [instruction for each in forbidden for instruction in _read(each, vocabulary)]
+        segments = _split_at_verbs(tokens, vocabulary)
+        found = [instruction for each in segments for instruction in _read(each, vocabulary)]
+        if segments[0].verb is None:
+            hint = found[0]
+            if not (hint.words or hint.room or hint.side):
+                continue
+            about_previous = instructions and (not pending) and tokens[0] in _PRONOUNS
+            if about_previous:
+                instructions[-1] = _join(instructions[-1], hint)
+            else:
+                pending.append(hint)
+            continue
+        for hint in pending:
+            found[0] = _join(found[0], hint)
+        pending = []
+        instructions += found
+    for hint in pending:
+        if instructions and instructions[-1].verb is not None:
+            instructions[-1] = _join(instructions[-1], hint)
+        else:
+            instructions.append(hint)
+    return Advice(tuple(_drop_repetitions(instructions)), tuple(avoided), is_question)
+
+
+def _join(instruction: Instruction, hint: Instruction) -> Instruction:
+    """Return an instruction with what another sentence says about its thing."""
+    context = (*instruction.context, *hint.words, *hint.place_words, *hint.context)
+    return replace(
+        instruction,
+        context=context,
+        room=instruction.room or hint.room,
+        side=instruction.side or hint.side,
+    )
+
+
+def _drop_repetitions(instructions: Sequence[Instruction]) -> list[Instruction]:
+    """Drop a verb that is said twice about the same thing, as in "press it to start it"."""
+    kept: list[Instruction] = []
+    for each in instructions:
+        is_same = kept and kept[-1].verb == each.verb and each.verb in ("Toggle", "Break", "Throw", "Pour", "Place")
+        if is_same and not set(each.words) - set(kept[-1].words):
+            kept[-1] = _join(kept[-1], each)
+        else:
+            kept.append(each)
+    return kept
+
+
+def _set_apart(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], list[_Segment]]:
+    """Return a sentence without reasons, with conditions as words only, and what is not to be done."""
+    kept: list[str] = []
+    forbidden: list[_Segment] = []
+    place = 0
+    while place < len(tokens):
+        if length := find_phrase(tokens, place, vocabulary.encouragements):
+            place += length
+        elif length := find_phrase(tokens, place, vocabulary.negations):
+            end = _clause_end(tokens, place + length, ("but", "and", "just", "instead", "rather"))
+            if kept and kept[-1] in ("do", "does", "should", "you", "please"):
+                kept.pop()
+            forbidden += _split_at_verbs(tokens[place + length : end], vocabulary)
+            place = end
+        elif find_phrase(tokens, place, vocabulary.reasons) or (place == 0 and tokens[0] == "to"):
+            place = _clause_end(tokens, place + 1, ("then", "but"))
+            kept.append(",")
+        elif length := find_phrase(tokens, place, vocabulary.conditions):
+            end = _clause_end(tokens, place + length, ("then", "but"))
+            # An upper-case word cannot be a verb, as all tokens are in lower case.
+            kept += [token.upper() for token in tokens[place + length : end]]
+            place = end
+        else:
+            kept.append(tokens[place])
+            place += 1
+    return kept, forbidden
+
+
+def _clause_end(tokens: Sequence[str], start: int, words: Sequence[str]) -> int:
+    return next((i for i in range(start, len(tokens)) if tokens[i] in (",", *words)), len(tokens))
+
+
+def _split_at_verbs(tokens: Sequence[str], vocabulary: Vocabulary) -> list[_Segment]:
+    """Split a sentence into its verbs and the words that follow each."""
+    segments = [_Segment(None)]
+    place = 0
+    while place < len(tokens):
+        found = _verb_at(tokens, place, vocabulary)
+        if found is None:
+            segments[-1].tokens.append(tokens[place])
+            place += 1
+            continue
+        verb, length, form = found
+        new = _Segment(verb, list(segments[-1].tokens) if segments[-1].verb is None else [])
+        if form == "participle":  # "the door has to be opened": the thing stands before
+            new.before, new.tokens = [], [token for token in segments[-1].tokens if token not in ("be", "to")]
+        if segments[-1].verb is None or form == "participle":
+            segments.pop()
+        segments.append(new)
+        place += length
+    return segments
+
+
+def _verb_at(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> tuple[Verb, int, str] | None:
+    """Return the verb that stands at a place, its number of words, and its form. None if none does."""
+    before = tokens[place - 1] if place else ","
+    for words, verb, form in vocabulary.verb_expressions.get(tokens[place], ()):
+        length = len(words)
+        if tuple(tokens[place : place + length]) != words:
+            # A thing may stand between verb and particle: "turn it off", "pick the mug up".
+            if length != 2 or words[1] not in tokens[place + 1 : place + 6]:
+                continue
+            between = tokens[place + 1 : tokens.index(words[1], place + 1)]
+            if not between or between[0] not in (_DETERMINERS | _PRONOUNS) or {",", "and"} & set(between):
+                continue
+            length = 1
+        if form == "participle":
+            if before in ("be", "being", "get") or (place > 1 and before == "been"):
+                return verb, length, form
+            continue
+        if before in _DETERMINERS | _LINKING and not (form == "gerund" and before == "by"):
+            continue
+        if form == "gerund" and {"will", "would", "does", "makes", "won't"} & set(tokens[place : place + 6]):
+            continue
+        if tokens[place] in _NOUNS_TOO and before not in _OPENERS and before != before.upper():
+            continue
+        if words == ("close",) and tokens[place + 1 : place + 2] in (["to"], ["by"]):
+            continue
+        return verb, length, form
+    return None
+
+
+def _read(segment: _Segment, vocabulary: Vocabulary) -> list[Instruction]:
+    """Return the instructions of a verb and the words around it: two for "take the mug to the robotics lab"."""
+    tokens, room, to_room = _take_room([token.lower() for token in segment.tokens], vocabulary)
+    before, room_before, _ = _take_room([token.lower() for token in segment.before], vocabulary)
+    side = next((key for key, words in vocabulary.sides.items() if set(words) & {*before, *tokens}), "")
+    side_words = {word for words in vocabulary.sides.values() for word in words}
+    main, rest = _split_at_preposition(segment.verb, [token for token in tokens if token not in side_words])
+    words, place_words = vocabulary.content(main), vocabulary.content(rest)
+    context = vocabulary.content(token for token in before if token not in side_words)
+    verb = segment.verb
+    if verb in ("Pickup", "Place") and room and to_room:
+        going = Instruction("GotoRoom", room=room)
+        return [Instruction(verb, words, side=side), going] if words else [going]
+    if verb == "GotoRoom" and not (room or room_before):
+        verb = "GotoObject"
+    if verb == "GotoObject" and room and not (words or place_words):
+        verb = "GotoRoom"
+    return [Instruction(verb, words, place_words, context, room or room_before, side)]
+
+
+def _take_room(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], str, bool]:
+    """Return a text without the expressions of rooms, the first room, and whether it says "to" that room."""
+    kept: list[str] = []
+    room, to_room, place = "", False, 0
+    while place < len(tokens):
+        length, name = max((find_phrase(tokens, place, phrases), name) for name, phrases in vocabulary.rooms.items())
+        if length:
+            to_room = to_room or (not room and bool({"to", "into"} & set(tokens[max(0, place - 2) : place])))
+            room = room or name
+            place += length
+        else:
+            kept.append(tokens[place])
+            place += 1
+    return kept, room, to_room
+
+
+def _split_at_preposition(verb: Verb | None, tokens: list[str]) -> tuple[list[str], list[str]]:
+    """Split the words after a verb into those of its thing and the others (place, tool, thing in the hand)."""
+    if verb in ("Place", "Pour", "Throw"):
+        places = [i for i, token in enumerate(tokens) if token in _INTO]
+        if places and vocabulary_words(tokens[places[0] + 1 :]):
+            return tokens[places[0] + 1 :], tokens[: places[0]]
+        if "with" in tokens:
+            return tokens[: tokens.index("with")], tokens[tokens.index("with") :]
+        return tokens, []
+    if verb is None:
+        return tokens, []
+    stops = {*_FROM, "with"} if verb == "Break" else _FROM
+    end = next((i for i, token in enumerate(tokens) if token in stops), len(tokens))
+    if not vocabulary_words(tokens[:end]):  # "go up to the table", "look for it on the desk"
+        later = next((i for i in range(end + 1, len(tokens)) if tokens[i] in stops), len(tokens))
+        return tokens[end:later], tokens[later:]
+    return tokens[:end], tokens[end:]
+
+
+def vocabulary_words(tokens: Sequence[str]) -> tuple[str, ...]:
+    """Return the content words of tokens; see ``Vocabulary.content``."""
+    return load_vocabulary().content(tokens)

@@ -1,0 +1,138 @@
+"""Everyday English of the lab as data: verbs, rooms, and words of one meaning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cached_property, lru_cache
+from typing import get_args
+
+from pydantic import model_validator
+
+from housewise.core.configs import CONFIGS
+from housewise.core.validation import StrictModel, read_model
+from housewise.language.words import normalize_letters, stem, verb_forms
+from housewise.worlds.lab.actions import Verb
+from housewise.worlds.lab.state import ROOMS
+
+VOCABULARY_FILE = CONFIGS / "basis" / "vocabulary.yaml"
+
+_TOKEN = re.compile(r"[a-z0-9]+(?:[-'][a-z0-9]+)*|[,:()]")
+_STOP = frozenset(
+    """a an the this that these those it its it's they them their there here of for from to in on at by with into onto
+    and or but as is are was were be been being am do does did done have has had having could should would will shall
+    may might must i i'm me my mine we us our you your you're you'll you've yours he she his her please just also then
+    where which who what how why than too very so some any each other another one ones need needs needed want wants like
+    now first next finally second again already still inside outside over up down off out near beside behind under
+    around through toward towards against upon right there's that's let's let i'll we'll can ok okay great good nice
+    well perfect sure yes no thanks thank sorry oops look looks looking see called named thing things something object
+    item it'll onto over simply directly carefully gently quickly go going get gets got make makes sure be able only
+    find you'd here's what's between somewhere room lab office area side hand hands way current currently time task step
+    place spot sort kind type looks-like back rest bit everything all both today forward job itself instead careful exactly really about""".split()
+)
+
+
+class Vocabulary(StrictModel):
+    """Words and their meanings; see the comments of the file.
+
+    Attributes:
+        verbs: Expressions by verb of an action.
+        negations: Expressions that begin an advice against something.
+        encouragements: Expressions with words of negation that advise nothing against.
+        reasons: Expressions that begin a reason.
+        conditions: Expressions that begin a condition.
+        rooms: Expressions by room.
+        sides: Expressions by side of the view.
+        synonyms: Words of one meaning; the first stands for all.
+    """
+
+    verbs: dict[Verb, tuple[str, ...]]
+    negations: tuple[str, ...]
+    encouragements: tuple[str, ...]
+    reasons: tuple[str, ...]
+    conditions: tuple[str, ...]
+    rooms: dict[str, tuple[str, ...]]
+    sides: dict[str, tuple[str, ...]]
+    synonyms: tuple[tuple[str, ...], ...]
+
+    @model_validator(mode="after")
+    def _check(self) -> Vocabulary:
+        if unknown := sorted({*self.rooms} ^ {*ROOMS}):
+            raise ValueError(f"rooms: expected exactly {', '.join(ROOMS)}; check {', '.join(unknown)}")
+        if unknown := sorted({*self.verbs} - {*get_args(Verb)}):
+            raise ValueError(f"verbs: unknown {', '.join(unknown)}")
+        return self
+
+    @cached_property
+    def keys(self) -> dict[str, str]:
+        """The key of each word that has one."""
+        return {stem(word): stem(line[0]) for line in self.synonyms for word in line if " " not in word}
+
+    @cached_property
+    def verb_expressions(self) -> dict[str, list[tuple[tuple[str, ...], Verb, str]]]:
+        """Expressions in their forms by first word, longest first: words, verb, and form (base, gerund, participle)."""
+        found: dict[str, list[tuple[tuple[str, ...], Verb, str]]] = {}
+        for verb, expressions in self.verbs.items():
+            for expression in expressions:
+                first, *rest = expression.split()
+                _, past, gerund = verb_forms(first)
+                past = _PARTICIPLES.get(first, past)
+                for word, form in ((first, "base"), (gerund, "gerund"), (past, "participle")):
+                    # Forms of a verb that are its base form too, such as "put", are read as the base form.
+                    if form == "base" or word != first:
+                        found.setdefault(word, []).append(((word, *rest), verb, form))
+        return {word: sorted(each, key=lambda entry: -len(entry[0])) for word, each in found.items()}
+
+    def content(self, tokens: Iterable[str]) -> tuple[str, ...]:
+        """Return the keys of the words that mean something, in order."""
+        found = []
+        for token in tokens:
+            if token in _STOP or not token[0].isalnum() or token.isdigit():
+                continue
+            key = stem(token)
+            found.append(self.keys.get(key, key))
+            if "-" in token and key not in self.keys:
+                found += [self.keys.get(stem(part), stem(part)) for part in token.split("-") if part not in _STOP]
+        return tuple(found)
+
+    def text_content(self, text: str) -> tuple[str, ...]:
+        """Return the keys of the words of a text that mean something, in order."""
+        return self.content(tokenize(text))
+
+
+def tokenize(text: str) -> list[str]:
+    """Return the words, commas and colons of a text in lower case, with plain apostrophes."""
+    plain = text.replace("’", "'").replace("`", "'")
+    return _TOKEN.findall(normalize_letters(plain))
+
+
+def find_phrase(tokens: Sequence[str], start: int, phrases: Iterable[str]) -> int:
+    """Return the number of words of the longest phrase that begins at a place; 0 if none does."""
+    best = 0
+    for phrase in phrases:
+        words = _split(phrase)
+        if len(words) > best and tuple(tokens[start : start + len(words)]) == words:
+            best = len(words)
+    return best
+
+
+@lru_cache(maxsize=1 << 12)
+def _split(phrase: str) -> tuple[str, ...]:
+    return tuple(tokenize(phrase))
+
+
+@lru_cache(maxsize=1)
+def load_vocabulary() -> Vocabulary:
+    """Load the bundled vocabulary.
+
+    Raises:
+        DataError: The file is malformed.
+    """
+    return read_model(VOCABULARY_FILE, Vocabulary)
+
+
+_PARTICIPLES = {
+    "put": "put", "set": "set", "take": "taken", "throw": "thrown", "break": "broken", "shut": "shut", "hold": "held",
+    "find": "found", "bring": "brought", "get": "gotten", "hit": "hit", "leave": "left", "slide": "slid",
+    "stick": "stuck", "feed": "fed", "lay": "laid", "hang": "hung", "fit": "fitted", "see": "seen", "switch": "switched",
+}  # fmt: skip
