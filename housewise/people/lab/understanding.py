@@ -57,22 +57,6 @@ _QUESTION = re.compile(
     r"(could|can|would|will) you (please |maybe )?(tell|say|let me|describe|share|explain)|(may|can) i)\b"
 )
 _SUGGESTION = re.compile(r"(how about|what about|what if you|what you|where you|how you|why not|why don't you)\b")
-_PRONOUNS = frozenset("it it's its it'll they they're them this that that's one he she its".split())
-_DETERMINERS = frozenset("a an the this that your my its their his her another any some no of with by for as".split())
-_LINKING = frozenset("is are was were be been stays stay it's that's remains isn't aren't too very get gets".split())
-_OPENERS = frozenset(
-    """, : ( and then to you can could should must please let's would might may will go try or need just simply now first
-    next also finally you'll i'd you'd quickly carefully gently so instead come again there here want""".split()
-)
-_NOUNS_TOO = frozenset(
-    """hammer tip switch work set step stand face drop hit press trigger pitch strike watch spot check slot fix rest seat
-    plant stick add fit stop crank play pocket pop seal walk run visit search hunt start turn click tap head place
-    position load catch find hold use open close feed hang flip pull push track power boot engage mention say share
-    launch mount travel return collect move enter take see look come go drain empty spill get leave crack drive
-    light lift""".split()
-)
-_INTO = frozenset("into in inside onto on to at against through under over toward towards upon".split())
-_FROM = frozenset("from off out on in at inside next beside near by behind to into onto along against under".split())
 
 
 @dataclass
@@ -107,7 +91,7 @@ def understand(text: str) -> Advice:
             hint = found[0]
             if not (hint.words or hint.room or hint.side):
                 continue
-            about_previous = instructions and (not pending) and tokens[0] in _PRONOUNS
+            about_previous = instructions and (not pending) and tokens[0] in vocabulary.function_words["pronouns"]
             if about_previous:
                 instructions[-1] = _join(instructions[-1], hint)
             else:
@@ -204,6 +188,8 @@ def _split_at_verbs(tokens: Sequence[str], vocabulary: Vocabulary) -> list[_Segm
 def _verb_at(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> tuple[Verb, int, str] | None:
     """Return the verb that stands at a place, its number of words, and its form. None if none does."""
     before = tokens[place - 1] if place else ","
+    function_words = vocabulary.function_words
+    determiners = function_words["determiners"]
     for words, verb, form in vocabulary.verb_expressions.get(tokens[place], ()):
         length = len(words)
         if tuple(tokens[place : place + length]) != words:
@@ -211,18 +197,26 @@ def _verb_at(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> tuple
             if length != 2 or words[1] not in tokens[place + 1 : place + 6]:
                 continue
             between = tokens[place + 1 : tokens.index(words[1], place + 1)]
-            if not between or between[0] not in (_DETERMINERS | _PRONOUNS) or {",", "and"} & set(between):
+            if (
+                not between
+                or between[0] not in (determiners | function_words["pronouns"])
+                or {",", "and"} & set(between)
+            ):
                 continue
             length = 1
         if form == "participle":
             if before in ("be", "being", "get") or (place > 1 and before == "been"):
                 return verb, length, form
             continue
-        if before in _DETERMINERS | _LINKING and not (form == "gerund" and before == "by"):
+        if before in determiners | function_words["linking"] and not (form == "gerund" and before == "by"):
             continue
         if form == "gerund" and {"will", "would", "does", "makes", "won't"} & set(tokens[place : place + 6]):
             continue
-        if tokens[place] in _NOUNS_TOO and before not in _OPENERS and before != before.upper():
+        if (
+            tokens[place] in function_words["nouns_too"]
+            and before not in function_words["openers"]
+            and before != before.upper()
+        ):
             continue
         if words == ("close",) and tokens[place + 1 : place + 2] in (["to"], ["by"]):
             continue
@@ -236,7 +230,7 @@ def _read(segment: _Segment, vocabulary: Vocabulary) -> list[Instruction]:
     before, room_before, _ = _take_room([token.lower() for token in segment.before], vocabulary)
     side = next((key for key, words in vocabulary.sides.items() if set(words) & {*before, *tokens}), "")
     side_words = {word for words in vocabulary.sides.values() for word in words}
-    main, rest = _split_at_preposition(segment.verb, [token for token in tokens if token not in side_words])
+    main, rest = _split_at_preposition(segment.verb, [token for token in tokens if token not in side_words], vocabulary)
     words, place_words = vocabulary.content(main), vocabulary.content(rest)
     context = vocabulary.content(token for token in before if token not in side_words)
     verb = segment.verb
@@ -266,25 +260,21 @@ def _take_room(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], st
     return kept, room, to_room
 
 
-def _split_at_preposition(verb: Verb | None, tokens: list[str]) -> tuple[list[str], list[str]]:
+def _split_at_preposition(verb: Verb | None, tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], list[str]]:
     """Split the words after a verb into those of its thing and the others (place, tool, thing in the hand)."""
+    into, place = vocabulary.function_words["into"], vocabulary.function_words["from"]
     if verb in ("Place", "Pour", "Throw"):
-        places = [i for i, token in enumerate(tokens) if token in _INTO]
-        if places and vocabulary_words(tokens[places[0] + 1 :]):
+        places = [i for i, token in enumerate(tokens) if token in into]
+        if places and vocabulary.content(tokens[places[0] + 1 :]):
             return tokens[places[0] + 1 :], tokens[: places[0]]
         if "with" in tokens:
             return tokens[: tokens.index("with")], tokens[tokens.index("with") :]
         return tokens, []
     if verb is None:
         return tokens, []
-    stops = {*_FROM, "with"} if verb == "Break" else _FROM
+    stops = {*place, "with"} if verb == "Break" else place
     end = next((i for i, token in enumerate(tokens) if token in stops), len(tokens))
-    if not vocabulary_words(tokens[:end]):  # "go up to the table", "look for it on the desk"
+    if not vocabulary.content(tokens[:end]):  # "go up to the table", "look for it on the desk"
         later = next((i for i in range(end + 1, len(tokens)) if tokens[i] in stops), len(tokens))
         return tokens[end:later], tokens[later:]
     return tokens[:end], tokens[end:]
-
-
-def vocabulary_words(tokens: Sequence[str]) -> tuple[str, ...]:
-    """Return the content words of tokens; see ``Vocabulary.content``."""
-    return load_vocabulary().content(tokens)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
-from typing import get_args
+from typing import Literal, get_args
 
 from pydantic import model_validator
 
@@ -18,18 +18,9 @@ from housewise.worlds.lab.state import ROOMS
 VOCABULARY_FILE = CONFIGS / "basis" / "vocabulary.yaml"
 
 _TOKEN = re.compile(r"[a-z0-9]+(?:[-'][a-z0-9]+)*|[,:()]")
-_STOP = frozenset(
-    """a an the this that these those it its it's they them their there here of for from to in on at by with into onto
-    and or but as is are was were be been being am do does did done have has had having could should would will shall
-    may might must i i'm me my mine we us our you your you're you'll you've yours he she his her please just also then
-    where which who what how why than too very so some any each other another one ones need needs needed want wants like
-    now first next finally second again already still inside outside over up down off out near beside behind under
-    around through toward towards against upon right there's that's let's let i'll we'll can ok okay great good nice
-    well perfect sure yes no thanks thank sorry oops look looks looking see called named thing things something object
-    item it'll onto over simply directly carefully gently quickly go going get gets got make makes sure be able only
-    find you'd here's what's between somewhere room lab office area side hand hands way current currently time task step
-    place spot sort kind type looks-like back rest bit everything all both today forward job itself instead careful exactly really about""".split()
-)
+
+
+FunctionWords = Literal["stop", "pronouns", "determiners", "linking", "openers", "nouns_too", "into", "from"]
 
 
 class Vocabulary(StrictModel):
@@ -44,6 +35,7 @@ class Vocabulary(StrictModel):
         rooms: Expressions by room.
         sides: Expressions by side of the view.
         synonyms: Words of one meaning; the first stands for all.
+        function_words: Words by their use in sentences.
     """
 
     verbs: dict[Verb, tuple[str, ...]]
@@ -54,6 +46,7 @@ class Vocabulary(StrictModel):
     rooms: dict[str, tuple[str, ...]]
     sides: dict[str, tuple[str, ...]]
     synonyms: tuple[tuple[str, ...], ...]
+    function_words: dict[FunctionWords, frozenset[str]]
 
     @model_validator(mode="after")
     def _check(self) -> Vocabulary:
@@ -61,6 +54,8 @@ class Vocabulary(StrictModel):
             raise ValueError(f"rooms: expected exactly {', '.join(ROOMS)}; check {', '.join(unknown)}")
         if unknown := sorted({*self.verbs} - {*get_args(Verb)}):
             raise ValueError(f"verbs: unknown {', '.join(unknown)}")
+        if missing := sorted({*get_args(FunctionWords)} - {*self.function_words}):
+            raise ValueError(f"function_words: {', '.join(missing)} missing")
         return self
 
     @cached_property
@@ -85,14 +80,15 @@ class Vocabulary(StrictModel):
 
     def content(self, tokens: Iterable[str]) -> tuple[str, ...]:
         """Return the keys of the words that mean something, in order."""
+        stop = self.function_words["stop"]
         found = []
         for token in tokens:
-            if token in _STOP or not token[0].isalnum() or token.isdigit():
+            if token in stop or not token[0].isalnum() or token.isdigit():
                 continue
             key = stem(token)
             found.append(self.keys.get(key, key))
             if "-" in token and key not in self.keys:
-                found += [self.keys.get(stem(part), stem(part)) for part in token.split("-") if part not in _STOP]
+                found += [self.keys.get(stem(part), stem(part)) for part in token.split("-") if part not in stop]
         return tuple(found)
 
     def text_content(self, text: str) -> tuple[str, ...]:
@@ -134,5 +130,6 @@ def load_vocabulary() -> Vocabulary:
 _PARTICIPLES = {
     "put": "put", "set": "set", "take": "taken", "throw": "thrown", "break": "broken", "shut": "shut", "hold": "held",
     "find": "found", "bring": "brought", "get": "gotten", "hit": "hit", "leave": "left", "slide": "slid",
-    "stick": "stuck", "feed": "fed", "lay": "laid", "hang": "hung", "fit": "fitted", "see": "seen", "switch": "switched",
+    "stick": "stuck", "feed": "fed", "lay": "laid", "hang": "hung", "fit": "fitted", "see": "seen",
+    "switch": "switched",
 }  # fmt: skip

@@ -1,0 +1,68 @@
+"""What a scripted person in the lab says."""
+
+from __future__ import annotations
+
+import random
+import string
+from functools import lru_cache
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from housewise.core.configs import CONFIGS
+from housewise.core.validation import StrictModel, read_model
+
+USER_WORDINGS_FILE = CONFIGS / "basis" / "user_wordings.yaml"
+
+WordingName = Literal["training", "held_out"]
+"""The held-out wording was written after all who have to understand it, and never used to improve them."""
+Occasion = Literal["goal", "goal_again", "where", "look", "which", "next", "failed", "hand", "acknowledgement"]
+
+_Templates = Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+class UserPhrases(StrictModel):
+    """Sentence templates of a person, by occasion."""
+
+    goal: _Templates
+    goal_again: _Templates
+    where: _Templates
+    look: _Templates
+    which: _Templates
+    next: _Templates
+    failed: _Templates
+    hand: _Templates
+    acknowledgement: _Templates
+
+    @model_validator(mode="after")
+    def _check(self) -> UserPhrases:
+        for occasion, templates in self:
+            for template in templates:
+                names = {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
+                if unknown := names - {"goal", "thing", "room"}:
+                    raise ValueError(
+                        f"{occasion}: unknown placeholder {{{min(unknown)}}}; available: goal, room, thing"
+                    )
+        return self
+
+    def say(self, occasion: Occasion, generator: random.Random, **slots: str) -> str:
+        """Fill a randomly drawn template."""
+        templates: tuple[str, ...] = getattr(self, occasion)
+        text = generator.choice(templates).format(**({"goal": "", "thing": "thing", "room": ""} | slots))
+        return text[:1].upper() + text[1:]
+
+
+class _Wordings(StrictModel):
+    training: UserPhrases
+    held_out: UserPhrases
+
+
+@lru_cache(maxsize=2)
+def load_user_phrases(wording: WordingName) -> UserPhrases:
+    """Load a wording.
+
+    Raises:
+        DataError: The file is malformed.
+    """
+    wordings = read_model(USER_WORDINGS_FILE, _Wordings)
+    return wordings.training if wording == "training" else wordings.held_out
