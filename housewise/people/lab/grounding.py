@@ -96,6 +96,11 @@ def find_matches(
     return sorted(matches, key=lambda match: (-match.score, match.thing.distance, match.thing.id))
 
 
+def is_described(instruction: Instruction) -> bool:
+    """Return whether words of look were said, besides names such as "machine"."""
+    return bool(_visual_words() & {*instruction.words, *instruction.context})
+
+
 def possible_matches(matches: Sequence[Match], side: str) -> list[SeenThing]:
     """Return the best matches that cannot be told apart, those on a mentioned side first."""
     close = [each.thing for each in matches if each.score >= AMBIGUOUS * matches[0].score]
@@ -133,6 +138,11 @@ def _score(
         # A common thing is known by its name: "jar" alone does not mean the other kind of jar.
         named = [word for word in name if word in weights]
         return score + len(named) if named and not _other_names(instruction.words, words, holder) else 0.0
+    said = [word for word in instruction.words if word in _categories()] or [
+        word for word in instruction.context if word in _categories()
+    ]
+    if said and not set(said) & set(words):
+        return 0.0  # "the red computer" is no machine
     described = [word for word in weights if word in _visual_words() and word not in holder]
     shown = [word for word in described if word in words]
     if len(shown) < RECOGNIZED * len(described):
@@ -152,10 +162,17 @@ def _common_names() -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
+def _categories() -> frozenset[str]:
+    """Return the words of fuzzy names: machine, computer and so on."""
+    vocabulary = load_vocabulary()
+    return frozenset(word for kind in KINDS.values() if kind.fuzzy for word in vocabulary.text_content(kind.fuzzy))
+
+
+@lru_cache(maxsize=1)
 def _visual_words() -> frozenset[str]:
     """Return the words of shapes, colours and parts that everybody knows."""
     vocabulary = load_vocabulary()
-    return frozenset(vocabulary.keys.values()) - _common_names()
+    return frozenset(vocabulary.keys.values()) - _common_names() - _categories()
 
 
 def _side_of(thing: SeenThing) -> str:

@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from housewise.core.configs import CONFIGS
 from housewise.core.validation import StrictModel, read_model
 
-USER_WORDINGS_FILE = CONFIGS / "basis" / "user_wordings.yaml"
+WORDINGS = CONFIGS / "basis" / "wordings"
 
 WordingName = Literal["training", "held_out"]
 """The held-out wording was written after all who have to understand it, and never used to improve them."""
@@ -52,11 +52,6 @@ class UserPhrases(StrictModel):
         return text[:1].upper() + text[1:]
 
 
-class _Wordings(StrictModel):
-    training: UserPhrases
-    held_out: UserPhrases
-
-
 @lru_cache(maxsize=2)
 def load_user_phrases(wording: WordingName) -> UserPhrases:
     """Load a wording.
@@ -64,5 +59,4 @@ def load_user_phrases(wording: WordingName) -> UserPhrases:
     Raises:
         DataError: The file is malformed.
     """
-    wordings = read_model(USER_WORDINGS_FILE, _Wordings)
-    return wordings.training if wording == "training" else wordings.held_out
+    return read_model(WORDINGS / f"user_{wording}.yaml", UserPhrases)

@@ -11,7 +11,15 @@ from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from housewise.people.lab.common_sense import Improviser
-from housewise.people.lab.grounding import find_matches, is_common, is_small, is_suitable, possible_matches, thing_words
+from housewise.people.lab.grounding import (
+    find_matches,
+    is_common,
+    is_described,
+    is_small,
+    is_suitable,
+    possible_matches,
+    thing_words,
+)
 from housewise.people.lab.phrases import Occasion, WordingName, load_user_phrases
 from housewise.people.lab.understanding import Instruction, understand
 from housewise.people.lab.user_memory import UserMemory
@@ -167,10 +175,13 @@ class ScriptedUser:
             return self._search(step, view)
         if step.verb is None and is_small(meant[0]) and view.held is None:
             verb = "Pickup"
-        may_ask = self._is_unclear(meant) and self._agenda.questions < self.traits.patience
-        if may_ask and self._generator.random() < self.traits.talkativeness:
-            self._agenda.questions += 1
-            return self._say("which", "Several things fit the description.", view, thing=meant[0].name)
+        if self._is_unclear(meant) and self._agenda.questions < self.traits.patience:
+            is_strange = not (is_common(meant[0].name) or is_described(step))
+            if is_strange or self._generator.random() < self.traits.talkativeness:
+                self._agenda.questions += 1
+                occasion: Occasion = "look" if is_strange else "which"
+                return self._say(occasion, "Several things fit.", view, thing=self._spoken_name(step))
+            meant = [self._generator.choice(meant)]
         return self._act_on(meant[0], verb, view)
 
     def _act_on(self, thing: SeenThing, verb: Verb, view: UserView) -> UserTurn | None:
