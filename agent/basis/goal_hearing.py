@@ -11,8 +11,8 @@ from pydantic import Field, RootModel
 
 from housewise.core.configs import CONFIGS
 from housewise.core.validation import StrictModel, read_model
-from housewise.people.lab.understanding import understand
-from housewise.people.lab.vocabulary import load_vocabulary
+from housewise.people.lab.understanding import take_room
+from housewise.people.lab.vocabulary import load_vocabulary, tokenize
 from housewise.worlds.lab.history import clip_speech
 from housewise.worlds.lab.kinds import KINDS
 
@@ -36,10 +36,10 @@ class TaskCard(StrictModel):
 
     def fit(self, words: Collection[str]) -> int:
         """Return the number of groups that were said; 0 if the words are not about this task."""
-        keys = load_vocabulary().keys
-        if any(keys.get(word, word) in words for word in self.unless):
+        key_of = load_vocabulary().key_of
+        if any(key_of(word) in words for word in self.unless):
             return 0
-        said = [any(keys.get(word, word) in words for word in group) for group in self.hear]
+        said = [any(key_of(word) in words for word in group) for group in self.hear]
         return len(said) if all(said) else 0
 
 
@@ -67,11 +67,11 @@ class HeardTask:
 def hear_task(speech: str) -> HeardTask | None:
     """Return the task that an utterance names. None if it names none."""
     words = spoken_words(speech)
+    _, room, _ = take_room(tokenize(clip_speech(speech)), load_vocabulary())
     task = max(load_task_cards(), key=lambda name: load_task_cards()[name].fit(words))
     if not load_task_cards()[task].fit(words):
         return None
     color = next((color for color in ("red", "green", "blue") if color in words), "")
-    room = next((each.room for each in understand(speech).instructions if each.room), "")
     return HeardTask(task, named_kinds(words), color, room)
 
 
@@ -89,10 +89,10 @@ def named_kinds(words: Collection[str]) -> tuple[str, ...]:
 
 
 def spoken_words(speech: str) -> frozenset[str]:
-    """Return the keys of all words of an utterance, without those of a reason to say it."""
+    """Return the keys of all words of an utterance except rooms, function words too."""
     vocabulary = load_vocabulary()
-    text = clip_speech(speech)
-    return frozenset(vocabulary.text_content(text))
+    tokens, _, _ = take_room(tokenize(clip_speech(speech)), vocabulary)
+    return frozenset({*map(vocabulary.key_of, tokens), *vocabulary.content(tokens)})
 
 
 @lru_cache(maxsize=1)

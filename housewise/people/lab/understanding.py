@@ -226,8 +226,8 @@ def _verb_at(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> tuple
 
 def _read(segment: _Segment, vocabulary: Vocabulary) -> list[Instruction]:
     """Return the instructions of a verb and the words around it: two for "take the mug to the robotics lab"."""
-    tokens, room, to_room = _take_room([token.lower() for token in segment.tokens], vocabulary)
-    before, room_before, _ = _take_room([token.lower() for token in segment.before], vocabulary)
+    tokens, room, to_room = take_room([token.lower() for token in segment.tokens], vocabulary)
+    before, room_before, _ = take_room([token.lower() for token in segment.before], vocabulary)
     side = next((key for key, words in vocabulary.sides.items() if set(words) & {*before, *tokens}), "")
     side_words = {word for words in vocabulary.sides.values() for word in words}
     main, rest = _split_at_preposition(segment.verb, [token for token in tokens if token not in side_words], vocabulary)
@@ -244,7 +244,7 @@ def _read(segment: _Segment, vocabulary: Vocabulary) -> list[Instruction]:
     return [Instruction(verb, words, place_words, context, room or room_before, side)]
 
 
-def _take_room(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], str, bool]:
+def take_room(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], str, bool]:
     """Return a text without the expressions of rooms, the first room, and whether it says "to" that room."""
     kept: list[str] = []
     room, to_room, place = "", False, 0

@@ -78,6 +78,10 @@ class Vocabulary(StrictModel):
                         found.setdefault(word, []).append(((word, *rest), verb, form))
         return {word: sorted(each, key=lambda entry: -len(entry[0])) for word, each in found.items()}
 
+    def key_of(self, word: str) -> str:
+        """Return the key of a word: the first word of its line of synonyms, or its stem."""
+        return self.keys.get(stem(word), stem(word))
+
     def content(self, tokens: Iterable[str]) -> tuple[str, ...]:
         """Return the keys of the words that mean something, in order."""
         stop = self.function_words["stop"]
@@ -85,10 +89,9 @@ class Vocabulary(StrictModel):
         for token in tokens:
             if token in stop or not token[0].isalnum() or token.isdigit():
                 continue
-            key = stem(token)
-            found.append(self.keys.get(key, key))
-            if "-" in token and key not in self.keys:
-                found += [self.keys.get(stem(part), stem(part)) for part in token.split("-") if part not in stop]
+            found.append(self.key_of(token))
+            if "-" in token and stem(token) not in self.keys:
+                found += [self.key_of(part) for part in token.split("-") if part not in stop]
         return tuple(found)
 
     def text_content(self, text: str) -> tuple[str, ...]:
