@@ -88,9 +88,10 @@ def find_matches(
     words = {each.id: {*thing_words(each), *aliases.get(each.id, ())} for each in suitable}
     holders = {each.id: _holder_words(each, candidates) for each in suitable}
     frequency = Counter(word for each in words.values() for word in each)
+    named = {word for each in candidates for word in thing_words(each)}
     matches = []
     for thing in suitable:
-        score = _score(instruction, thing, words[thing.id], holders[thing.id], frequency)
+        score = _score(instruction, thing, words[thing.id], holders[thing.id], frequency, named)
         if score > 0:
             matches.append(Match(thing, score))
     return sorted(matches, key=lambda match: (-match.score, match.thing.distance, match.thing.id))
@@ -99,6 +100,13 @@ def find_matches(
 def is_described(instruction: Instruction) -> bool:
     """Return whether words of look were said, besides names such as "machine"."""
     return bool(_visual_words() & {*instruction.words, *instruction.context})
+
+
+def is_meaningful(instruction: Instruction) -> bool:
+    """Return whether an instruction does more than state something that a person cannot make sense of."""
+    words = {*instruction.words, *instruction.place_words, *instruction.context}
+    known = _visual_words() | _common_names(True) | _common_names(False) | _categories()
+    return instruction.verb is not None or bool(instruction.room or words & known)
 
 
 def possible_matches(matches: Sequence[Match], side: str) -> list[SeenThing]:
@@ -124,6 +132,7 @@ def _score(
     words: Collection[str],
     holder: Collection[str],
     frequency: Counter[str],
+    others: Collection[str],
 ) -> float:
     """Return how well a thing fits a description; 0 if it is not recognised."""
     weights = dict.fromkeys(instruction.place_words, 0.3)
@@ -136,8 +145,9 @@ def _score(
         return 0.0
     if is_common(thing.name):
         # A common thing is known by its name: "jar" alone does not mean the other kind of jar.
-        named = [word for word in name if word in weights]
-        return score + len(named) if named and not _other_names(instruction.words, words, holder) else 0.0
+        called = [word for word in name if word in weights]
+        other = (_common_names(is_small(thing)) & {*instruction.words}) - {*words, *holder, *others}
+        return score + len(called) if called and not other else 0.0
     said = [word for word in instruction.words if word in _categories()] or [
         word for word in instruction.context if word in _categories()
     ]
@@ -150,15 +160,11 @@ def _score(
     return score
 
 
-def _other_names(said: Sequence[str], words: Collection[str], holder: Collection[str]) -> bool:
-    """Whether a description names another common thing than this one."""
-    return any(word in _common_names() and word not in words and word not in holder for word in said)
-
-
-@lru_cache(maxsize=1)
-def _common_names() -> frozenset[str]:
-    vocabulary = load_vocabulary()
-    return frozenset(word for kind in KINDS.values() if kind.is_common for word in vocabulary.text_content(kind.name))
+@lru_cache(maxsize=2)
+def _common_names(small: bool) -> frozenset[str]:
+    """Return the words of the names of common things, small ones or furniture."""
+    names = [kind.name for kind in KINDS.values() if kind.is_common and ("pickupable" in kind.properties) == small]
+    return frozenset(word for name in names for word in load_vocabulary().text_content(name))
 
 
 @lru_cache(maxsize=1)
@@ -172,7 +178,7 @@ def _categories() -> frozenset[str]:
 def _visual_words() -> frozenset[str]:
     """Return the words of shapes, colours and parts that everybody knows."""
     vocabulary = load_vocabulary()
-    return frozenset(vocabulary.keys.values()) - _common_names() - _categories()
+    return frozenset(vocabulary.keys.values()) - _common_names(True) - _common_names(False) - _categories()
 
 
 def _side_of(thing: SeenThing) -> str:

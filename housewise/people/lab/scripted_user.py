@@ -15,6 +15,7 @@ from housewise.people.lab.grounding import (
     find_matches,
     is_common,
     is_described,
+    is_meaningful,
     is_small,
     is_suitable,
     possible_matches,
@@ -128,9 +129,19 @@ class ScriptedUser:
         self._must_answer = advice.is_question and not advice.instructions
         avoided = [match for each in advice.avoided for match in self._meant(each, view, None)[:1]]
         self._dangers = {each.id for each in avoided}
-        if advice.instructions:
-            self._agenda = _Agenda(list(advice.instructions))
-            self._unanswered = 0
+        steps = [each for each in advice.instructions if is_meaningful(each)]
+        if not steps:
+            return
+        self._unanswered = 0
+        if self._agenda.steps and all(each.verb is None and not each.room for each in steps):
+            # It tells more about what the person is about to do.
+            current = self._agenda.steps[0]
+            context = (word for each in steps for word in (*each.words, *each.place_words, *each.context))
+            self._agenda.steps[0] = replace(
+                current, context=(*current.context, *context), side=steps[0].side or current.side
+            )
+        else:
+            self._agenda = _Agenda(steps)
 
     def _decide(self, view: UserView) -> UserTurn:
         if not view.history:
@@ -173,8 +184,11 @@ class ScriptedUser:
         meant = self._meant(step, view, verb)
         if not meant:
             return self._search(step, view)
-        if step.verb is None and is_small(meant[0]) and view.held is None:
+        if step.verb is None and any(map(is_small, meant)):
+            meant = [each for each in meant if is_small(each)]
             verb = "Pickup"
+            if view.held is not None:
+                return self._put_down(view)
         if self._is_unclear(meant) and self._agenda.questions < self.traits.patience:
             is_strange = not (is_common(meant[0].name) or is_described(step))
             if is_strange or self._generator.random() < self.traits.talkativeness:

@@ -53,7 +53,7 @@ class Advice:
 
 _SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
 _QUESTION = re.compile(
-    r"(what|which|how|where|why|who|do you|are you|is there|is your|is that|have you|did you|does|"
+    r"(what|which|how|where|why|who|do you (want|need|know|have|like|mean)|are you|is your|have you|did you|does|"
     r"(could|can|would|will) you (please |maybe )?(tell|say|let me|describe|share|explain)|(may|can) i)\b"
 )
 _SUGGESTION = re.compile(r"(how about|what about|what if you|what you|where you|how you|why not|why don't you)\b")
@@ -74,7 +74,7 @@ def understand(text: str) -> Advice:
     pending: list[Instruction] = []
     is_question = False
     for sentence in _SENTENCE.findall(text[:MAX_SPEECH]):
-        tokens = tokenize(sentence)
+        tokens = [token for token in tokenize(sentence) if token not in vocabulary.function_words["adverbs"]]
         while tokens and tokens[0] in (",", ":", "and", "so", "ok", "okay", "great", "well", "sorry", "good", "nice"):
             tokens.pop(0)
         if not tokens:
@@ -176,9 +176,9 @@ def _split_at_verbs(tokens: Sequence[str], vocabulary: Vocabulary) -> list[_Segm
             continue
         verb, length, form = found
         new = _Segment(verb, list(segments[-1].tokens) if segments[-1].verb is None else [])
-        if form == "participle":  # "the door has to be opened": the thing stands before
+        if form in ("participle", "third"):  # "the door has to be opened": the thing stands before
             new.before, new.tokens = [], [token for token in segments[-1].tokens if token not in ("be", "to")]
-        if segments[-1].verb is None or form == "participle":
+        if segments[-1].verb is None or form in ("participle", "third"):
             segments.pop()
         segments.append(new)
         place += length
@@ -208,6 +208,8 @@ def _verb_at(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> tuple
             if before in ("be", "being", "get") or (place > 1 and before == "been"):
                 return verb, length, form
             continue
+        if form == "third" and (verb != "Toggle" or len(words) + (length == 1) < 2):
+            continue  # "the green computer turns it off", but not "it opens" or "the machine works"
         if before in determiners | function_words["linking"] and not (form == "gerund" and before == "by"):
             continue
         if form == "gerund" and {"will", "would", "does", "makes", "won't"} & set(tokens[place : place + 6]):

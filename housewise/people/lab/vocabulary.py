@@ -20,7 +20,7 @@ VOCABULARY_FILE = CONFIGS / "basis" / "vocabulary.yaml"
 _TOKEN = re.compile(r"[a-z0-9]+(?:[-'][a-z0-9]+)*|[,:()]")
 
 
-FunctionWords = Literal["stop", "pronouns", "determiners", "linking", "openers", "nouns_too", "into", "from"]
+FunctionWords = Literal["stop", "adverbs", "pronouns", "determiners", "linking", "openers", "nouns_too", "into", "from"]
 
 
 class Vocabulary(StrictModel):
@@ -65,14 +65,19 @@ class Vocabulary(StrictModel):
 
     @cached_property
     def verb_expressions(self) -> dict[str, list[tuple[tuple[str, ...], Verb, str]]]:
-        """Expressions in their forms by first word, longest first: words, verb, and form (base, gerund, participle)."""
+        """Expressions in their forms by first word, longest first, each with verb and form."""
         found: dict[str, list[tuple[tuple[str, ...], Verb, str]]] = {}
         for verb, expressions in self.verbs.items():
             for expression in expressions:
                 first, *rest = expression.split()
                 _, past, gerund = verb_forms(first)
                 past = _PARTICIPLES.get(first, past)
-                for word, form in ((first, "base"), (gerund, "gerund"), (past, "participle")):
+                for word, form in (
+                    (first, "base"),
+                    (gerund, "gerund"),
+                    (past, "participle"),
+                    (f"{first}es" if first.endswith(("ch", "sh", "s")) else f"{first}s", "third"),
+                ):
                     # Forms of a verb that are its base form too, such as "put", are read as the base form.
                     if form == "base" or word != first:
                         found.setdefault(word, []).append(((word, *rest), verb, form))
