@@ -153,7 +153,8 @@ def _score(
     ]
     if said and not set(said) & set(words):
         return 0.0  # "the red computer" is no machine
-    described = [word for word in weights if word in _visual_words() and word not in holder]
+    told = {*instruction.words, *instruction.context}
+    described = [word for word in told if word in _visual_words() and word not in holder]
     shown = [word for word in described if word in words]
     if len(shown) < RECOGNIZED * len(described):
         return 0.0

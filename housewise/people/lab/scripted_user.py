@@ -93,6 +93,7 @@ class ScriptedUser:
         self._agenda = _Agenda()
         self._improviser = Improviser()
         self._dangers: set[str] = set()
+        self._opened: set[str] = set()
         self._unanswered = 0
         self._must_answer = False
         self._target: str | None = None
@@ -182,6 +183,11 @@ class ScriptedUser:
     def _find_and_act(self, step: Instruction, view: UserView) -> UserTurn | None:
         verb: Verb = step.verb if step.verb not in (None, *_MOVES) else "GotoObject"  # type: ignore[assignment]
         meant = self._meant(step, view, verb)
+        if not meant and verb == "Toggle":  # "use the hammer"
+            if view.held is not None and self._meant(step, view, None, [view.held]):
+                return None
+            meant = [each for each in self._meant(step, view, None) if is_small(each)]
+            verb = "Pickup"
         if not meant:
             return self._search(step, view)
         if step.verb is None and any(map(is_small, meant)):
@@ -247,6 +253,8 @@ class ScriptedUser:
             return UserTurn("It should be in that room.", LabAction("GotoRoom", step.room))
         if not step.room and (room := self._memory.room_of(step, view.room)):
             return UserTurn("I saw it there.", LabAction("GotoRoom", room))
+        if (container := self._closed_container(step, view)) is not None:
+            return container
         if (action := self._memory.explore(view, self._dangers)) is not None:
             return UserTurn("I do not see it yet.", action)
         if step.verb is None or self._agenda.questions >= self.traits.patience:
@@ -256,6 +264,18 @@ class ScriptedUser:
         occasion: Occasion = "look" if self._agenda.questions > 1 and not is_common(name) else "where"
         self._memory.explore_again(view.room)
         return self._say(occasion, "I cannot find it.", view, thing=name)
+
+    def _closed_container(self, step: Instruction, view: UserView) -> UserTurn | None:
+        """Open a container that was mentioned beside a thing that is not in view: "the lever in the white box"."""
+        around = replace(step, verb="Open", words=(*step.place_words, *step.context), place_words=(), context=())
+        for thing in self._meant(around, view, "Open") if around.words else ():
+            if thing.id not in self._opened and "open" not in thing.look.split():
+                turn = self._act_on(thing, "Open", view)
+                if self._agenda.is_acting:
+                    self._agenda.is_acting = False
+                    self._opened.add(thing.id)
+                return turn
+        return None
 
     def _take_first(self, step: Instruction, view: UserView) -> UserTurn | None:
         """Pick up what an instruction needs in the hand."""

@@ -89,7 +89,7 @@ def understand(text: str) -> Advice:
         found = [instruction for each in segments for instruction in _read(each, vocabulary)]
         if segments[0].verb is None:
             hint = found[0]
-            if not (hint.words or hint.room or hint.side):
+            if not (hint.words or hint.place_words or hint.room or hint.side):
                 continue
             about_previous = instructions and (not pending) and tokens[0] in vocabulary.function_words["pronouns"]
             if about_previous:
@@ -97,8 +97,11 @@ def understand(text: str) -> Advice:
             else:
                 pending.append(hint)
             continue
-        for hint in pending:
-            found[0] = _join(found[0], hint)
+        if found[0].verb == "GotoRoom" and found[0].room:
+            instructions += pending  # "There is a hammer here. Once you have it, go back to the break room."
+        else:
+            for hint in pending:
+                found[0] = _join(found[0], hint)
         pending = []
         instructions += found
     for hint in pending:
@@ -106,15 +109,26 @@ def understand(text: str) -> Advice:
             instructions[-1] = _join(instructions[-1], hint)
         else:
             instructions.append(hint)
-    return Advice(tuple(_drop_repetitions(instructions)), tuple(avoided), is_question)
+    return Advice(tuple(_drop_repetitions(_resolve_pronouns(instructions))), tuple(avoided), is_question)
+
+
+def _resolve_pronouns(instructions: Sequence[Instruction]) -> list[Instruction]:
+    """Give the words of the instruction before to one that names nothing, as in "find the mug and pick it up"."""
+    resolved: list[Instruction] = []
+    for each in instructions:
+        if resolved and not (each.words or each.context or each.place_words) and each.verb != "GotoRoom":
+            before = resolved[-1]
+            each = replace(each, context=(*before.words, *before.context), place_words=before.place_words)
+        resolved.append(each)
+    return resolved
 
 
 def _join(instruction: Instruction, hint: Instruction) -> Instruction:
     """Return an instruction with what another sentence says about its thing."""
-    context = (*instruction.context, *hint.words, *hint.place_words, *hint.context)
     return replace(
         instruction,
-        context=context,
+        context=(*instruction.context, *hint.words, *hint.context),
+        place_words=(*instruction.place_words, *hint.place_words),
         room=instruction.room or hint.room,
         side=instruction.side or hint.side,
     )
@@ -273,10 +287,19 @@ def _split_at_preposition(verb: Verb | None, tokens: list[str], vocabulary: Voca
             return tokens[: tokens.index("with")], tokens[tokens.index("with") :]
         return tokens, []
     if verb is None:
-        return tokens, []
+        end = next((i for i in range(1, len(tokens)) if _is_beside(tokens, i)), len(tokens))
+        return tokens[:end], tokens[end:]
     stops = {*place, "with"} if verb == "Break" else place
     end = next((i for i, token in enumerate(tokens) if token in stops), len(tokens))
     if not vocabulary.content(tokens[:end]):  # "go up to the table", "look for it on the desk"
         later = next((i for i in range(end + 1, len(tokens)) if tokens[i] in stops), len(tokens))
         return tokens[end:later], tokens[later:]
     return tokens[:end], tokens[end:]
+
+
+def _is_beside(tokens: Sequence[str], place: int) -> bool:
+    """Return whether the words at a place say that another thing is near: "next to", "near"."""
+    return tokens[place] in ("near", "beside", "alongside") or tuple(tokens[place : place + 2]) in (
+        ("next", "to"),
+        ("close", "to"),
+    )
