@@ -10,13 +10,15 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from housewise.agent.basis.advice import Advice, Advisor
-from housewise.agent.basis.goal_hearing import hear_task, named_kinds, spoken_words
-from housewise.agent.basis.oracle_phrases import load_oracle_phrases
+from housewise.agent.basis.advice import Advice, Advisor, find_glimpse, next_advice, side_words
+from housewise.agent.basis.goal_hearing import HeardTask, hear_task, named_kinds, spoken_words
+from housewise.agent.basis.oracle_phrases import Remark, load_oracle_phrases
 from housewise.agent.basis.views import AssistantTurn, OracleView
 from housewise.people.lab.phrases import WordingName
 from housewise.worlds.lab.goals import Goal, make_goal
-from housewise.worlds.lab.state import Thing
+from housewise.worlds.lab.history import clip_speech
+from housewise.worlds.lab.kinds import KINDS
+from housewise.worlds.lab.state import LabState, Thing
 
 PATIENCE = 4
 """Turns without a new step after which an advice is repeated, with the description."""
@@ -51,7 +53,7 @@ class ScriptedOracle:
         self._advisor = Advisor(self._phrases, seed if settings.is_shuffled else None)
         self._seed, self._generator = seed, random.Random(seed)
         self._goal: Goal | None = None
-        self._is_done = False
+        self._is_done = self._has_asked = False
         self._last: Advice | None = None
         self._silent_turns = 0
         self._notified: set[str] = set()
@@ -73,7 +75,7 @@ class ScriptedOracle:
             return AssistantTurn("A gravity flipper that is on is in view.", danger)
         if self._goal is None:
             return self._without_goal(view, spoken)
-        if self._goal.holds(view.state, view.events):
+        if self._goal.holds(view.state, _events(view)):
             return self._after_goal(spoken)
         advice = next_advice(view.state, self._goal, view.surroundings)
         if advice is None:
@@ -160,3 +162,13 @@ def _is_acknowledgement(text: str) -> bool:
 
 def _asks_look(text: str) -> bool:
     return bool({"look", "which", "recognize", "appearance", "describe", "identify", "tell"} & spoken_words(text))
+
+
+def _events(view: OracleView) -> frozenset[str]:
+    return frozenset(event for turn in view.turns for event in turn.outcome.events)
+
+
+def find_goal(task: HeardTask, state: LabState) -> Goal | None:
+    """Return the goal that a person has named."""
+    kinds = [kind for kind in task.kinds if any(kind in (each.kind, each.original) for each in state.things)]
+    return Goal(task.task, kinds[0] if kinds else "", task.color, task.room)
