@@ -64,6 +64,7 @@ class HeardTask:
     room: str = ""
 
 
+@lru_cache(maxsize=1 << 12)
 def hear_task(speech: str) -> HeardTask | None:
     """Return the task that an utterance names. None if it names none."""
     words = spoken_words(speech)
@@ -75,7 +76,8 @@ def hear_task(speech: str) -> HeardTask | None:
     return HeardTask(task, named_kinds(words), color, room)
 
 
-def named_kinds(words: Collection[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=1 << 12)
+def named_kinds(words: frozenset[str]) -> tuple[str, ...]:
     """Return the kinds whose whole name was said, those with most words first, then those of which a part was said."""
     vocabulary = load_vocabulary()
     whole: list[tuple[int, str]] = []
@@ -88,6 +90,7 @@ def named_kinds(words: Collection[str]) -> tuple[str, ...]:
     return tuple(key for _, key in [*sorted(whole, key=_most_first), *sorted(parts, key=_most_first)])
 
 
+@lru_cache(maxsize=1 << 12)
 def spoken_words(speech: str) -> frozenset[str]:
     """Return the keys of all words of an utterance except rooms, function words too."""
     vocabulary = load_vocabulary()

@@ -75,6 +75,8 @@ def select_knowledge(
         turns: Turns so far.
         switches: Which cards may be given.
     """
+    if switches == NO_KNOWLEDGE:
+        return ""
     requests = [turn.action.argument for turn in turns if turn.action.verb == "Speak"]
     tasks = [task.task for task in map(hear_task, requests) if task is not None]
     cards = {name: load_task_cards()[name] for name in dict.fromkeys(tasks)}
@@ -99,6 +101,7 @@ def select_knowledge(
     return "\n".join(parts)
 
 
+@lru_cache(maxsize=1 << 12)
 def _mentioned_kinds(text: str) -> tuple[str, ...]:
     """Return the kinds whose whole name is said."""
     words = spoken_words(text)

@@ -15,7 +15,7 @@ from housewise.agent.basis.goal_hearing import HeardTask, hear_task, named_kinds
 from housewise.agent.basis.oracle_phrases import Remark, load_oracle_phrases
 from housewise.agent.basis.views import AssistantTurn, OracleView
 from housewise.people.lab.phrases import WordingName
-from housewise.worlds.lab.goals import Goal, make_goal
+from housewise.worlds.lab.goals import Goal
 from housewise.worlds.lab.history import clip_speech
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import LabState, Thing
@@ -114,7 +114,7 @@ class ScriptedOracle:
         """Speak if the person went astray, if the target came into view, or if nothing has happened for a while."""
         last = view.turns[-1].action if view.turns else None
         if last is not None and last.verb == "GotoRoom" and view.state.room != advice.room:
-            return self._advise(view, advice, "They went to a wrong room.", False, self._draw("wrong_room"))
+            return self._advise(view, advice, "They went to a wrong room.", True, self._draw("wrong_room"))
         glimpse = find_glimpse(view.state, view.surroundings, advice.thing)
         if glimpse is not None and advice.thing not in self._notified:
             self._notified.add(advice.thing)

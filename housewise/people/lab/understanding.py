@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 from housewise.people.lab.vocabulary import Vocabulary, find_phrase, load_vocabulary, tokenize
 from housewise.worlds.lab.actions import Verb
@@ -58,6 +59,8 @@ _QUESTION = re.compile(
 )
 _SUGGESTION = re.compile(r"(how about|what about|what if you|what you|where you|how you|why not|why don't you)\b")
 
+_MANIPULATIONS = ("Pickup", "Place", "Open", "Close", "Toggle", "Break", "Pour", "Throw")
+
 
 @dataclass
 class _Segment:
@@ -66,6 +69,7 @@ class _Segment:
     tokens: list[str] = field(default_factory=list)
 
 
+@lru_cache(maxsize=1 << 12)
 def understand(text: str) -> Advice:
     """Return what an utterance says. Only its first ``MAX_SPEECH`` characters are heard."""
     vocabulary = load_vocabulary()
@@ -98,11 +102,15 @@ def understand(text: str) -> Advice:
                 pending.append(hint)
             continue
         if found[0].verb == "GotoRoom" and found[0].room:
-            instructions += pending  # "There is a hammer here. Once you have it, go back to the break room."
+            # "There is a hammer here. Once you have it, go back to the break room."
+            instructions += [hint for hint in pending if hint.room in ("", found[0].room) and hint.words]
         else:
             for hint in pending:
                 found[0] = _join(found[0], hint)
         pending = []
+        if found[0].verb == "GotoObject" and instructions and instructions[-1].verb in _MANIPULATIONS:
+            # "Toggle the monitor. Look for a red computer." tells how the monitor looks.
+            instructions[-1] = _join(instructions[-1], found.pop(0))
         instructions += found
     for hint in pending:
         if instructions and instructions[-1].verb is not None:

@@ -110,19 +110,21 @@ def tokenize(text: str) -> list[str]:
     return _TOKEN.findall(normalize_letters(plain))
 
 
-def find_phrase(tokens: Sequence[str], start: int, phrases: Iterable[str]) -> int:
+def find_phrase(tokens: Sequence[str], start: int, phrases: tuple[str, ...]) -> int:
     """Return the number of words of the longest phrase that begins at a place; 0 if none does."""
-    best = 0
-    for phrase in phrases:
-        words = _split(phrase)
-        if len(words) > best and tuple(tokens[start : start + len(words)]) == words:
-            best = len(words)
-    return best
+    for words in _by_first_word(phrases).get(tokens[start], ()):
+        if tuple(tokens[start : start + len(words)]) == words:
+            return len(words)
+    return 0
 
 
-@lru_cache(maxsize=1 << 12)
-def _split(phrase: str) -> tuple[str, ...]:
-    return tuple(tokenize(phrase))
+@lru_cache(maxsize=64)
+def _by_first_word(phrases: tuple[str, ...]) -> dict[str, list[tuple[str, ...]]]:
+    """Return the words of phrases by their first word, longest first."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for words in sorted((tuple(tokenize(phrase)) for phrase in phrases), key=len, reverse=True):
+        found.setdefault(words[0], []).append(words)
+    return found
 
 
 @lru_cache(maxsize=1)
