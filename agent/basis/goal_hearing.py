@@ -64,11 +64,15 @@ class HeardTask:
     room: str = ""
 
 
-@lru_cache(maxsize=1 << 12)
 def hear_task(speech: str) -> HeardTask | None:
     """Return the task that an utterance names. None if it names none."""
+    return _hear_task(clip_speech(speech))
+
+
+@lru_cache(maxsize=1 << 12)
+def _hear_task(speech: str) -> HeardTask | None:
     words = spoken_words(speech)
-    _, room, _ = take_room(tokenize(clip_speech(speech)), load_vocabulary())
+    _, room, _ = take_room(tokenize(speech), load_vocabulary())
     task = max(load_task_cards(), key=lambda name: load_task_cards()[name].fit(words))
     if not load_task_cards()[task].fit(words):
         return None
@@ -90,11 +94,15 @@ def named_kinds(words: frozenset[str]) -> tuple[str, ...]:
     return tuple(key for _, key in [*sorted(whole, key=_most_first), *sorted(parts, key=_most_first)])
 
 
-@lru_cache(maxsize=1 << 12)
 def spoken_words(speech: str) -> frozenset[str]:
     """Return the keys of all words of an utterance except rooms, function words too."""
+    return _spoken_words(clip_speech(speech))
+
+
+@lru_cache(maxsize=1 << 12)
+def _spoken_words(speech: str) -> frozenset[str]:
     vocabulary = load_vocabulary()
-    tokens, _, _ = take_room(tokenize(clip_speech(speech)), vocabulary)
+    tokens, _, _ = take_room(tokenize(speech), vocabulary)
     return frozenset({*map(vocabulary.key_of, tokens), *vocabulary.content(tokens)})
 
 

@@ -1,8 +1,8 @@
 """The scripted oracle: an assistant without a model that knows the lab and plans for the goal that it has *heard*.
 
 It speaks by the rules of the paper's prompts (appendix A.1): it answers, corrects after a failure, and otherwise speaks
-only if something is new: the goal is unknown or reached, the next step changed, a danger or the target came into view, or
-the person has got lost.
+only if something is new: the goal is unknown or reached, the next step changed, a danger or the target came into view,
+or the person has got lost.
 """
 
 from __future__ import annotations

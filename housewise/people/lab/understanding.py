@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from housewise.people.lab.vocabulary import Vocabulary, find_phrase, load_vocabulary, tokenize
 from housewise.worlds.lab.actions import Verb
-from housewise.worlds.lab.history import MAX_SPEECH
+from housewise.worlds.lab.history import clip_speech
 
 
 @dataclass(frozen=True)
@@ -69,15 +69,19 @@ class _Segment:
     tokens: list[str] = field(default_factory=list)
 
 
-@lru_cache(maxsize=1 << 12)
 def understand(text: str) -> Advice:
     """Return what an utterance says. Only its first ``MAX_SPEECH`` characters are heard."""
+    return _understand(clip_speech(text))
+
+
+@lru_cache(maxsize=1 << 12)
+def _understand(text: str) -> Advice:
     vocabulary = load_vocabulary()
     instructions: list[Instruction] = []
     avoided: list[Instruction] = []
     pending: list[Instruction] = []
     is_question = False
-    for sentence in _SENTENCE.findall(text[:MAX_SPEECH]):
+    for sentence in _SENTENCE.findall(text):
         tokens = [token for token in tokenize(sentence) if token not in vocabulary.function_words["adverbs"]]
         while tokens and tokens[0] in (",", ":", "and", "so", "ok", "okay", "great", "well", "sorry", "good", "nice"):
             tokens.pop(0)
@@ -113,7 +117,7 @@ def understand(text: str) -> Advice:
             instructions[-1] = _join(instructions[-1], found.pop(0))
         instructions += found
     for hint in pending:
-        if instructions and instructions[-1].verb is not None:
+        if instructions:
             instructions[-1] = _join(instructions[-1], hint)
         else:
             instructions.append(hint)
