@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,10 +12,16 @@ from pydantic import Field, RootModel
 
 from housewise.core.configs import CONFIGS
 from housewise.core.validation import StrictModel, read_model
-from housewise.people.lab.understanding import take_room
+from housewise.people.lab.understanding import HERE, take_room
 from housewise.people.lab.vocabulary import load_vocabulary, tokenize
 from housewise.worlds.lab.history import clip_speech
 from housewise.worlds.lab.kinds import KINDS
+
+# Sentences about where a thing is or how it looks; they name things, but no task.
+_QUESTION = re.compile(
+    r"[^.?!;]*\b(where|which|what does|look like|looks? for|recogni[sz]e|see|find|describe)\b[^.?!;]*[.?!;]*",
+    re.IGNORECASE,
+)
 
 TASK_CARDS_FILE = CONFIGS / "basis" / "knowledge" / "tasks.yaml"
 
@@ -66,13 +73,14 @@ class HeardTask:
 
 def hear_task(speech: str) -> HeardTask | None:
     """Return the task that an utterance names. None if it names none."""
-    return _hear_task(clip_speech(speech))
+    return _hear_task(_QUESTION.sub(" ", clip_speech(speech)))
 
 
 @lru_cache(maxsize=1 << 12)
 def _hear_task(speech: str) -> HeardTask | None:
     words = spoken_words(speech)
     _, room, _ = take_room(tokenize(speech), load_vocabulary())
+    room = "" if room == HERE else room
     task = max(load_task_cards(), key=lambda name: load_task_cards()[name].fit(words))
     if not load_task_cards()[task].fit(words):
         return None

@@ -84,7 +84,7 @@ class ScriptedOracle:
         is_new = previous is None or (advice.verb, advice.thing) != (previous.verb, previous.thing)
         if spoken:
             if is_new or not _is_acknowledgement(spoken):
-                return self._advise(view, advice, "They spoke.", is_new or _asks_look(spoken))
+                return self._advise(view, advice, "They spoke.", True)
             return AssistantTurn("They have understood.")
         if last is not None and not last.outcome.succeeded:
             return self._advise(view, advice, f"It failed: {last.outcome.message}", True, self._draw("sorry"))
@@ -158,10 +158,6 @@ class ScriptedOracle:
 
 def _is_acknowledgement(text: str) -> bool:
     return "?" not in text and len(text.split()) <= 4
-
-
-def _asks_look(text: str) -> bool:
-    return bool({"look", "which", "recognize", "appearance", "describe", "identify", "tell"} & spoken_words(text))
 
 
 def _events(view: OracleView) -> frozenset[str]:

@@ -153,6 +153,8 @@ def _score(
     ]
     if said and not set(said) & set(words):
         return 0.0  # "the red computer" is no machine
+    if not said and (_common_names(True) | _common_names(False)) & {*instruction.words} - set(words):
+        return 0.0  # "the red hammer" is no red disk
     told = {*instruction.words, *instruction.context}
     described = [word for word in told if word in _visual_words() and word not in holder]
     shown = [word for word in described if word in words]

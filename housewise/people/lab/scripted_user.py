@@ -22,7 +22,7 @@ from housewise.people.lab.grounding import (
     thing_words,
 )
 from housewise.people.lab.phrases import Occasion, WordingName, load_user_phrases
-from housewise.people.lab.understanding import Instruction, understand
+from housewise.people.lab.understanding import HERE, Instruction, understand
 from housewise.people.lab.user_memory import UserMemory
 from housewise.people.lab.views import SeenThing, UserTurn, UserView
 from housewise.worlds.lab.actions import LabAction, Verb
@@ -168,6 +168,11 @@ class ScriptedUser:
         verb = step.verb
         if verb == "GotoRoom":
             return None if view.room == step.room else self._do(LabAction("GotoRoom", step.room), "I was sent there.")
+        is_held = view.held is not None and bool(self._meant(step, view, "Pickup", [view.held]))
+        if verb == "Pickup" and is_held:
+            return None
+        if step.room not in ("", HERE, view.room):
+            return UserTurn("It should be in that room.", LabAction("GotoRoom", step.room))
         if verb in _MOVES and not step.words:
             return self._do(LabAction(verb, _MOVES[verb]), "I was told to.")
         if verb == "Speak":
@@ -175,8 +180,6 @@ class ScriptedUser:
         if verb in _HAND and view.held is None:
             return self._take_first(step, view)
         if verb == "Pickup" and view.held is not None:
-            if self._meant(step, view, "Pickup", [view.held]):
-                return None
             return self._put_down(view)
         return self._find_and_act(step, view)
 
@@ -249,8 +252,6 @@ class ScriptedUser:
 
     def _search(self, step: Instruction, view: UserView) -> UserTurn | None:
         """Look for a thing: in the room that was mentioned, where it was seen, around, at furniture; then ask."""
-        if step.room and step.room != view.room:
-            return UserTurn("It should be in that room.", LabAction("GotoRoom", step.room))
         if not step.room and (room := self._memory.room_of(step, view.room)):
             return UserTurn("I saw it there.", LabAction("GotoRoom", room))
         if (container := self._closed_container(step, view)) is not None:
@@ -267,7 +268,7 @@ class ScriptedUser:
 
     def _closed_container(self, step: Instruction, view: UserView) -> UserTurn | None:
         """Open a container that was mentioned beside a thing that is not in view: "the lever in the white box"."""
-        around = replace(step, verb="Open", words=(*step.place_words, *step.context), place_words=(), context=())
+        around = replace(step, verb="Open", words=(*step.words, *step.place_words, *step.context), context=())
         for thing in self._meant(around, view, "Open") if around.words else ():
             if thing.id not in self._opened and "open" not in thing.look.split():
                 turn = self._act_on(thing, "Open", view)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from housewise.people.lab.vocabulary import Vocabulary, find_phrase, load_vocabulary, tokenize
+from housewise.people.lab.vocabulary import SpokenVerb, Vocabulary, find_phrase, load_vocabulary, tokenize
 from housewise.worlds.lab.actions import Verb
 from housewise.worlds.lab.history import clip_speech
 
@@ -25,7 +25,7 @@ class Instruction:
         words: Keys of the words that describe the thing.
         place_words: Keys of the words that say where it is, or with what it is done.
         context: Keys of the other words of the sentence and of the sentences about it.
-        room: Room to go to, or in which the thing is. Empty if none is mentioned.
+        room: Room to go to, or in which the thing is; HERE for this room. Empty if none is mentioned.
         side: Side of the view; empty if none is mentioned.
     """
 
@@ -52,6 +52,8 @@ class Advice:
     is_question: bool = False
 
 
+HERE = "here"
+
 _SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
 _QUESTION = re.compile(
     r"(what|which|how|where|why|who|do you (want|need|know|have|like|mean)|are you|is your|have you|did you|does|"
@@ -64,7 +66,7 @@ _MANIPULATIONS = ("Pickup", "Place", "Open", "Close", "Toggle", "Break", "Pour",
 
 @dataclass
 class _Segment:
-    verb: Verb | None
+    verb: SpokenVerb | None
     before: list[str] = field(default_factory=list)
     tokens: list[str] = field(default_factory=list)
 
@@ -81,54 +83,69 @@ def _understand(text: str) -> Advice:
     avoided: list[Instruction] = []
     pending: list[Instruction] = []
     is_question = False
-    for sentence in _SENTENCE.findall(text):
+    for sentence in _SENTENCE.findall(text.replace("on top of", "on")):
         tokens = [token for token in tokenize(sentence) if token not in vocabulary.function_words["adverbs"]]
-        while tokens and tokens[0] in (",", ":", "and", "so", "ok", "okay", "great", "well", "sorry", "good", "nice"):
+        while tokens and tokens[0] in (",", ":", "and", "so", "ok", "okay", "great", "sorry", "good", "nice"):
             tokens.pop(0)
-        if not tokens:
-            continue
         plain = " ".join(tokens)
         if _QUESTION.match(plain) and not _SUGGESTION.match(plain):
             is_question = True
             continue
+        is_about_it = bool(tokens) and tokens[0] in vocabulary.function_words["pronouns"]
         tokens, forbidden = _set_apart(tokens, vocabulary)
         avoided += [instruction for each in forbidden for instruction in _read(each, vocabulary)]
-        segments = _split_at_verbs(tokens, vocabulary)
-        found = [instruction for each in segments for instruction in _read(each, vocabulary)]
-        if segments[0].verb is None:
-            hint = found[0]
-            if not (hint.words or hint.place_words or hint.room or hint.side):
+        found = [instruction for each in _split_at_verbs(tokens, vocabulary) for instruction in _read(each, vocabulary)]
+        if found[0].verb is None:
+            if len(found) == 1 and instructions and is_about_it and not pending:
+                instructions[-1] = _join(instructions[-1], found[0])
                 continue
-            about_previous = instructions and (not pending) and tokens[0] in vocabulary.function_words["pronouns"]
-            if about_previous:
-                instructions[-1] = _join(instructions[-1], hint)
-            else:
-                pending.append(hint)
+            pending += [found.pop(0)] if _says_something(found[0]) else found[:0]
+            found = [each for each in found if each.verb is not None]
+        if not found:
             continue
-        if found[0].verb == "GotoRoom" and found[0].room:
-            # "There is a hammer here. Once you have it, go back to the break room."
-            instructions += [hint for hint in pending if hint.room in ("", found[0].room) and hint.words]
-        else:
-            for hint in pending:
-                found[0] = _join(found[0], hint)
+        _add(found, pending, instructions)
         pending = []
-        if found[0].verb == "GotoObject" and instructions and instructions[-1].verb in _MANIPULATIONS:
-            # "Toggle the monitor. Look for a red computer." tells how the monitor looks.
-            instructions[-1] = _join(instructions[-1], found.pop(0))
-        instructions += found
     for hint in pending:
         if instructions:
             instructions[-1] = _join(instructions[-1], hint)
         else:
             instructions.append(hint)
-    return Advice(tuple(_drop_repetitions(_resolve_pronouns(instructions))), tuple(avoided), is_question)
+    instructions = _share_room(_drop_repetitions(_resolve_pronouns(instructions)))
+    return Advice(tuple(instructions), tuple(avoided), is_question)
+
+
+def _add(found: list[Instruction], pending: Sequence[Instruction], instructions: list[Instruction]) -> None:
+    """Add the instructions of a sentence, with the hints that were given since the last one."""
+    if found[0].verb == "GotoRoom" and found[0].room:
+        # "There is a hammer here. Once you have it, go back to the break room."
+        instructions += [hint for hint in pending if hint.room in ("", found[0].room) and hint.words]
+    else:
+        for hint in pending:
+            found[0] = _join(found[0], hint)
+    if found[0].verb == "GotoObject" and instructions and instructions[-1].verb in _MANIPULATIONS:
+        # "Toggle the monitor. Look for a red computer." tells how the monitor looks.
+        instructions[-1] = _join(instructions[-1], found.pop(0))
+    instructions += found
+
+
+def _says_something(hint: Instruction) -> bool:
+    return bool(hint.words or hint.place_words or hint.context or hint.room or hint.side)
+
+
+def _share_room(instructions: Sequence[Instruction]) -> list[Instruction]:
+    """Give the only room of an utterance to all its instructions, unless it is where a thing is to be carried."""
+    rooms = {each.room for each in instructions if each.room}
+    place = next((i for i, each in enumerate(instructions) if each.verb == "GotoRoom"), 0)
+    if len(rooms) != 1 or any(each.verb is not None for each in instructions[:place]):
+        return list(instructions)
+    return [replace(each, room=each.room or min(rooms)) for each in instructions]
 
 
 def _resolve_pronouns(instructions: Sequence[Instruction]) -> list[Instruction]:
     """Give the words of the instruction before to one that names nothing, as in "find the mug and pick it up"."""
     resolved: list[Instruction] = []
     for each in instructions:
-        if resolved and not (each.words or each.context or each.place_words) and each.verb != "GotoRoom":
+        if resolved and not (each.words or each.context or each.place_words or each.verb == "GotoRoom"):
             before = resolved[-1]
             each = replace(each, context=(*before.words, *before.context), place_words=before.place_words)
         resolved.append(each)
@@ -139,7 +156,8 @@ def _join(instruction: Instruction, hint: Instruction) -> Instruction:
     """Return an instruction with what another sentence says about its thing."""
     return replace(
         instruction,
-        context=(*instruction.context, *hint.words, *hint.context),
+        words=instruction.words or hint.words,
+        context=(*instruction.context, *(hint.words if instruction.words else ()), *hint.context),
         place_words=(*instruction.place_words, *hint.place_words),
         room=instruction.room or hint.room,
         side=instruction.side or hint.side,
@@ -165,6 +183,7 @@ def _set_apart(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], li
     place = 0
     while place < len(tokens):
         if length := find_phrase(tokens, place, vocabulary.encouragements):
+            kept.append("please")
             place += length
         elif length := find_phrase(tokens, place, vocabulary.negations):
             end = _clause_end(tokens, place + length, ("but", "and", "just", "instead", "rather"))
@@ -172,7 +191,7 @@ def _set_apart(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], li
                 kept.pop()
             forbidden += _split_at_verbs(tokens[place + length : end], vocabulary)
             place = end
-        elif find_phrase(tokens, place, vocabulary.reasons) or (place == 0 and tokens[0] == "to"):
+        elif find_phrase(tokens, place, vocabulary.reasons) or _is_purpose(tokens, place, vocabulary):
             place = _clause_end(tokens, place + 1, ("then", "but"))
             kept.append(",")
         elif length := find_phrase(tokens, place, vocabulary.conditions):
@@ -184,6 +203,11 @@ def _set_apart(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], li
             kept.append(tokens[place])
             place += 1
     return kept, forbidden
+
+
+def _is_purpose(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> bool:
+    """Return whether a sentence begins like "to fire the laser", but not like "to the robotics lab"."""
+    return place == 0 and tokens[0] == "to" and not {*tokens[1:2]} & vocabulary.function_words["determiners"]
 
 
 def _clause_end(tokens: Sequence[str], start: int, words: Sequence[str]) -> int:
@@ -202,16 +226,17 @@ def _split_at_verbs(tokens: Sequence[str], vocabulary: Vocabulary) -> list[_Segm
             continue
         verb, length, form = found
         new = _Segment(verb, list(segments[-1].tokens) if segments[-1].verb is None else [])
-        if form in ("participle", "third"):  # "the door has to be opened": the thing stands before
+        before = tokens[place - 1] if place else ""
+        if form in ("participle", "third") and before != "please":  # "the door has to be opened"
             new.before, new.tokens = [], [token for token in segments[-1].tokens if token not in ("be", "to")]
-        if segments[-1].verb is None or form in ("participle", "third"):
+        if segments[-1].verb is None or (form in ("participle", "third") and before != "please"):
             segments.pop()
         segments.append(new)
         place += length
     return segments
 
 
-def _verb_at(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> tuple[Verb, int, str] | None:
+def _verb_at(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> tuple[SpokenVerb, int, str] | None:
     """Return the verb that stands at a place, its number of words, and its form. None if none does."""
     before = tokens[place - 1] if place else ","
     function_words = vocabulary.function_words
@@ -231,7 +256,7 @@ def _verb_at(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> tuple
                 continue
             length = 1
         if form == "participle":
-            if before in ("be", "being", "get") or (place > 1 and before == "been"):
+            if before in ("be", "being", "get", "please") or (place > 1 and before == "been"):
                 return verb, length, form
             continue
         if form == "third" and (verb != "Toggle" or len(words) + (length == 1) < 2):
@@ -258,10 +283,17 @@ def _read(segment: _Segment, vocabulary: Vocabulary) -> list[Instruction]:
     before, room_before, _ = take_room([token.lower() for token in segment.before], vocabulary)
     side = next((key for key, words in vocabulary.sides.items() if set(words) & {*before, *tokens}), "")
     side_words = {word for words in vocabulary.sides.values() for word in words}
-    main, rest = _split_at_preposition(segment.verb, [token for token in tokens if token not in side_words], vocabulary)
+    is_into = segment.verb is None and {"into", "onto"} & set(tokens)  # "the mug onto the red shelf, please"
+    main, rest = _split_at_preposition(
+        "Place" if is_into else segment.verb, [token for token in tokens if token not in side_words], vocabulary
+    )
     words, place_words = vocabulary.content(main), vocabulary.content(rest)
     context = vocabulary.content(token for token in before if token not in side_words)
-    verb = segment.verb
+    verb: Verb | None = "GotoObject" if segment.verb == "Find" else segment.verb
+    if segment.verb == "Find" and not words:
+        verb = None  # "you find it on the table"
+    if is_into and words:
+        verb = "Place"
     if verb in ("Pickup", "Place") and room and to_room:
         going = Instruction("GotoRoom", room=room)
         return [Instruction(verb, words, side=side), going] if words else [going]
@@ -277,7 +309,8 @@ def take_room(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], str
     kept: list[str] = []
     room, to_room, place = "", False, 0
     while place < len(tokens):
-        length, name = max((find_phrase(tokens, place, phrases), name) for name, phrases in vocabulary.rooms.items())
+        found = [(find_phrase(tokens, place, phrases), name) for name, phrases in vocabulary.rooms.items()]
+        length, name = max((*found, (find_phrase(tokens, place, vocabulary.here), HERE)))
         if length:
             to_room = to_room or (not room and bool({"to", "into"} & set(tokens[max(0, place - 2) : place])))
             room = room or name
@@ -288,7 +321,9 @@ def take_room(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], str
     return kept, room, to_room
 
 
-def _split_at_preposition(verb: Verb | None, tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], list[str]]:
+def _split_at_preposition(
+    verb: SpokenVerb | None, tokens: list[str], vocabulary: Vocabulary
+) -> tuple[list[str], list[str]]:
     """Split the words after a verb into those of its thing and the others (place, tool, thing in the hand)."""
     into, place = vocabulary.function_words["into"], vocabulary.function_words["from"]
     if verb in ("Place", "Pour", "Throw"):

@@ -20,6 +20,7 @@ VOCABULARY_FILE = CONFIGS / "basis" / "vocabulary.yaml"
 _TOKEN = re.compile(r"[a-z0-9]+(?:[-'][a-z0-9]+)*|[,:()]")
 
 
+SpokenVerb = Verb | Literal["Find"]
 FunctionWords = Literal["stop", "adverbs", "pronouns", "determiners", "linking", "openers", "nouns_too", "into", "from"]
 
 
@@ -33,17 +34,19 @@ class Vocabulary(StrictModel):
         reasons: Expressions that begin a reason.
         conditions: Expressions that begin a condition.
         rooms: Expressions by room.
+        here: Expressions for the room where one is.
         sides: Expressions by side of the view.
         synonyms: Words of one meaning; the first stands for all.
         function_words: Words by their use in sentences.
     """
 
-    verbs: dict[Verb, tuple[str, ...]]
+    verbs: dict[SpokenVerb, tuple[str, ...]]
     negations: tuple[str, ...]
     encouragements: tuple[str, ...]
     reasons: tuple[str, ...]
     conditions: tuple[str, ...]
     rooms: dict[str, tuple[str, ...]]
+    here: tuple[str, ...]
     sides: dict[str, tuple[str, ...]]
     synonyms: tuple[tuple[str, ...], ...]
     function_words: dict[FunctionWords, frozenset[str]]
@@ -52,7 +55,7 @@ class Vocabulary(StrictModel):
     def _check(self) -> Vocabulary:
         if unknown := sorted({*self.rooms} ^ {*ROOMS}):
             raise ValueError(f"rooms: expected exactly {', '.join(ROOMS)}; check {', '.join(unknown)}")
-        if unknown := sorted({*self.verbs} - {*get_args(Verb)}):
+        if unknown := sorted({*self.verbs} - {*get_args(Verb), "Find"}):
             raise ValueError(f"verbs: unknown {', '.join(unknown)}")
         if missing := sorted({*get_args(FunctionWords)} - {*self.function_words}):
             raise ValueError(f"function_words: {', '.join(missing)} missing")
@@ -64,9 +67,9 @@ class Vocabulary(StrictModel):
         return {stem(word): stem(line[0]) for line in self.synonyms for word in line if " " not in word}
 
     @cached_property
-    def verb_expressions(self) -> dict[str, list[tuple[tuple[str, ...], Verb, str]]]:
+    def verb_expressions(self) -> dict[str, list[tuple[tuple[str, ...], SpokenVerb, str]]]:
         """Expressions in their forms by first word, longest first, each with verb and form."""
-        found: dict[str, list[tuple[tuple[str, ...], Verb, str]]] = {}
+        found: dict[str, list[tuple[tuple[str, ...], SpokenVerb, str]]] = {}
         for verb, expressions in self.verbs.items():
             for expression in expressions:
                 first, *rest = expression.split()
