@@ -57,6 +57,11 @@ def is_small(thing: SeenThing) -> bool:
     return "pickupable" in affordances(thing.name)
 
 
+def is_tool(thing: SeenThing) -> bool:
+    """Return whether things are broken with it."""
+    return "hammer" in thing_words(thing)
+
+
 @lru_cache(maxsize=256)
 def affordances(name: str) -> frozenset[Property]:
     """Return what a thing of this common or fuzzy name might be good for."""
@@ -102,11 +107,20 @@ def is_described(instruction: Instruction) -> bool:
     return bool(_visual_words() & {*instruction.words, *instruction.context})
 
 
+def names_common(instruction: Instruction) -> bool:
+    """Return whether a common thing is named."""
+    return bool((_common_names(True) | _common_names(False)) & {*instruction.words, *instruction.context})
+
+
+def plain_words() -> frozenset[str]:
+    """Return the words that everybody knows: of looks, common things and categories."""
+    return _visual_words() | _common_names(True) | _common_names(False) | _categories()
+
+
 def is_meaningful(instruction: Instruction) -> bool:
     """Return whether an instruction does more than state something that a person cannot make sense of."""
     words = {*instruction.words, *instruction.place_words, *instruction.context}
-    known = _visual_words() | _common_names(True) | _common_names(False) | _categories()
-    return instruction.verb is not None or bool(instruction.room or words & known)
+    return instruction.verb is not None or bool(instruction.room or words & plain_words())
 
 
 def possible_matches(matches: Sequence[Match], side: str) -> list[SeenThing]:

@@ -18,6 +18,8 @@ from housewise.people.lab.grounding import (
     is_meaningful,
     is_small,
     is_suitable,
+    is_tool,
+    names_common,
     possible_matches,
     thing_words,
 )
@@ -115,7 +117,7 @@ class ScriptedUser:
         current = agenda.steps[0]
         if agenda.is_acting and last.outcome.succeeded:
             if self._target is not None:
-                self._memory.learn_name(self._target, current.words)
+                self._memory.learn_name(self._target, (*current.words, *current.context))
             agenda.drop_first()
         elif agenda.is_acting:
             agenda.is_acting = False
@@ -134,7 +136,8 @@ class ScriptedUser:
         if not steps:
             return
         self._unanswered = 0
-        if self._agenda.steps and all(each.verb is None and not each.room for each in steps):
+        tells_more = all(each.verb in (None, "GotoObject") and each.room in ("", HERE, view.room) for each in steps)
+        if self._agenda.steps and tells_more:
             # It tells more about what the person is about to do.
             current = self._agenda.steps[0]
             context = (word for each in steps for word in (*each.words, *each.place_words, *each.context))
@@ -186,6 +189,9 @@ class ScriptedUser:
     def _find_and_act(self, step: Instruction, view: UserView) -> UserTurn | None:
         verb: Verb = step.verb if step.verb not in (None, *_MOVES) else "GotoObject"  # type: ignore[assignment]
         meant = self._meant(step, view, verb)
+        if not meant and verb == "Toggle" and view.held is not None and is_tool(view.held):  # "hit the mug with it"
+            meant = self._meant(step, view, "Break")
+            verb = "Break" if meant else verb
         if not meant and verb == "Toggle":  # "use the hammer"
             if view.held is not None and self._meant(step, view, None, [view.held]):
                 return None
@@ -200,6 +206,10 @@ class ScriptedUser:
                 return self._put_down(view)
         if self._is_unclear(meant) and self._agenda.questions < self.traits.patience:
             is_strange = not (is_common(meant[0].name) or is_described(step))
+            if is_strange and (pointed := [each for each in meant if each.id == self._target]):
+                return self._act_on(pointed[0], verb, view)  # the thing that was just pointed out
+            if is_strange and self._has_asked_twice(view):
+                is_strange = False
             if is_strange or self._generator.random() < self.traits.talkativeness:
                 self._agenda.questions += 1
                 occasion: Occasion = "look" if is_strange else "which"
@@ -242,10 +252,15 @@ class ScriptedUser:
         known = [each for each in known if each.id not in self._agenda.excluded]
         if view.held is not None and verb in _HAND:
             step = _without(step, view.held, self._memory)
-        if not (step.words or step.context or step.place_words):
-            return [each for each in known if each.id == self._target and is_suitable(each, verb)]
         matches = find_matches(step, known, self._memory.aliases, verb)
-        return possible_matches(matches, step.side) if matches else []
+        if matches:
+            return possible_matches(matches, step.side)
+        # Nothing known was named: the thing that was just pointed out.
+        pointed = [each for each in known if each.id == self._target and is_suitable(each, verb)]
+        return [] if is_described(step) or names_common(step) else pointed
+
+    def _has_asked_twice(self, view: UserView) -> bool:
+        return [turn.action.verb for turn in view.history[-2:]] == ["Speak", "Speak"]
 
     def _is_unclear(self, meant: list[SeenThing]) -> bool:
         return len({(each.name, each.color, each.look) for each in meant}) > 1

@@ -61,6 +61,7 @@ _QUESTION = re.compile(
 )
 _SUGGESTION = re.compile(r"(how about|what about|what if you|what you|where you|how you|why not|why don't you)\b")
 
+_SEEING = frozenset({"can", "i", "you", "you'll", "should", "will", "could", "i'll", "may", "might"})
 _MANIPULATIONS = ("Pickup", "Place", "Open", "Close", "Toggle", "Break", "Pour", "Throw")
 
 
@@ -95,6 +96,9 @@ def _understand(text: str) -> Advice:
         tokens, forbidden = _set_apart(tokens, vocabulary)
         avoided += [instruction for each in forbidden for instruction in _read(each, vocabulary)]
         found = [instruction for each in _split_at_verbs(tokens, vocabulary) for instruction in _read(each, vocabulary)]
+        if [each.verb for each in found] == ["GotoRoom"] and {"for that", "for it", "for this"} & _pairs(tokens):
+            found = [replace(found[0], verb=None)]  # "You should go to the warehouse for that."
+            is_about_it = True
         if found[0].verb is None:
             if len(found) == 1 and instructions and is_about_it and not pending:
                 instructions[-1] = _join(instructions[-1], found[0])
@@ -118,7 +122,7 @@ def _add(found: list[Instruction], pending: Sequence[Instruction], instructions:
     """Add the instructions of a sentence, with the hints that were given since the last one."""
     if found[0].verb == "GotoRoom" and found[0].room:
         # "There is a hammer here. Once you have it, go back to the break room."
-        instructions += [hint for hint in pending if hint.room in ("", found[0].room) and hint.words]
+        instructions += [hint for hint in pending if hint.room in ("", HERE, found[0].room) and hint.words]
     else:
         for hint in pending:
             found[0] = _join(found[0], hint)
@@ -126,6 +130,10 @@ def _add(found: list[Instruction], pending: Sequence[Instruction], instructions:
         # "Toggle the monitor. Look for a red computer." tells how the monitor looks.
         instructions[-1] = _join(instructions[-1], found.pop(0))
     instructions += found
+
+
+def _pairs(tokens: Sequence[str]) -> set[str]:
+    return {" ".join(tokens[i : i + 2]) for i in range(len(tokens))}
 
 
 def _says_something(hint: Instruction) -> bool:
@@ -256,11 +264,16 @@ def _verb_at(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> tuple
                 continue
             length = 1
         if form == "participle":
-            if before in ("be", "being", "get", "please") or (place > 1 and before == "been"):
+            is_wish = before in ("is", "are") and {"sure", "ensure"} & set(
+                tokens[:place]
+            )  # "make sure that it is closed"
+            if is_wish or before in ("be", "being", "get", "please") or (place > 1 and before == "been"):
                 return verb, length, form
             continue
         if form == "third" and (verb != "Toggle" or len(words) + (length == 1) < 2):
             continue  # "the green computer turns it off", but not "it opens" or "the machine works"
+        if verb == "Find" and before in _SEEING:
+            continue  # "you can see it on your left" tells where it is
         if before in determiners | function_words["linking"] and not (form == "gerund" and before == "by"):
             continue
         if form == "gerund" and {"will", "would", "does", "makes", "won't"} & set(tokens[place : place + 6]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from housewise.people.lab.grounding import find_matches, is_common, is_small, is_suitable, thing_words
+from housewise.people.lab.grounding import find_matches, is_common, is_small, is_suitable, plain_words, thing_words
 from housewise.people.lab.understanding import Instruction
 from housewise.people.lab.views import SeenThing, UserView
 from housewise.worlds.lab.actions import LabAction
@@ -56,7 +56,7 @@ class UserMemory:
         """Remember the unknown words by which an uncommon thing was called."""
         thing = self.things.get(id)
         if thing is not None and not is_common(thing.name):
-            self.aliases.setdefault(id, set()).update(words)
+            self.aliases.setdefault(id, set()).update({*words} - plain_words())
 
     def room_of(self, step: Instruction, here: str) -> str:
         """Return another room where a thing that an instruction means was seen; empty if there is none."""
