@@ -19,7 +19,9 @@ LOOK = turn(STATE, LabAction("RotateLeft", "90"))
 SAY = LabAction("Speak", "I have to turn an apple into a carrot.")
 
 
-def view(state: LabState = STATE, perception: Perception = "words", turns: tuple[LabTurn, ...] = (LOOK,)) -> AssistantView:
+def view(
+    state: LabState = STATE, perception: Perception = "words", turns: tuple[LabTurn, ...] = (LOOK,)
+) -> AssistantView:
     return build_assistant_view(state, SPACE, turns, perception, ALL_KNOWLEDGE)
 
 

@@ -15,13 +15,20 @@ HERE, ELSEWHERE = "quantum lab", "reception"
 def one_of_each() -> LabState:
     """All uncommon kinds and an apple are in the quantum lab, where the person stands; the rest is in the reception."""
     things = [
-        Thing(f"{key}_1", key, kind.colors[0] if kind.colors else "", room=HERE if kind.fuzzy or key == "apple" else ELSEWHERE)
+        Thing(
+            f"{key}_1",
+            key,
+            kind.colors[0] if kind.colors else "",
+            room=HERE if kind.fuzzy or key == "apple" else ELSEWHERE,
+        )
         for key, kind in KINDS.items()
     ]
     return LabState(tuple(sorted(things, key=lambda thing: thing.id)), room=HERE)
 
 
-def turn(state: LabState, action: LabAction, succeeded: bool = True, message: str = "", speech: str | None = None) -> LabTurn:
+def turn(
+    state: LabState, action: LabAction, succeeded: bool = True, message: str = "", speech: str | None = None
+) -> LabTurn:
     """A turn that was played."""
     outcome = Outcome("ActionSuccessful" if succeeded else "InvalidCommand", message)
     return replace(record_turn(state, SPACE, action, outcome), speech=speech)

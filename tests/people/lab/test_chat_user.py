@@ -60,7 +60,9 @@ def test_a_reply_gives_an_action_or_one_that_fails(reply: str, thought: str, act
 
 
 def test_the_prompt_shows_no_names_or_ids_of_uncommon_things() -> None:
-    history = [turn(STATE, LabAction("Toggle", each.id), False, f"The {KINDS[each.kind].name} is off.") for each in UNCOMMON]
+    history = [
+        turn(STATE, LabAction("Toggle", each.id), False, f"The {KINDS[each.kind].name} is off.") for each in UNCOMMON
+    ]
     text = prompt(turns=tuple(history)).lower()
     interaction = text[text.index("# your task") :]
     for thing in UNCOMMON:

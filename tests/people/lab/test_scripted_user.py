@@ -32,7 +32,7 @@ def find(action: LabAction) -> Thing:
 
 
 @pytest.mark.parametrize("kind", DEVICES, ids=lambda kind: kind.key)
-def test_every_device_is_found_by_its_look(kind) -> None:  # noqa: ANN001 - pytest's own parameter
+def test_every_device_is_found_by_its_look(kind) -> None:
     color = f"{kind.colors[0]} " if kind.colors else ""
     action = hear(f"Go up to the {color}{kind.fuzzy}, the one that is the {kind.look}.")
     assert action.verb == "GotoObject"

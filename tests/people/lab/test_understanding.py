@@ -42,7 +42,10 @@ def test_one_instruction_is_read_whatever_its_wording(text: str, verb: str | Non
 @pytest.mark.parametrize(
     ("text", "verbs"),
     [
-        ("Go to the break room, pick up the banana, and bring it to the quantum lab.", ["GotoRoom", "Pickup", "GotoRoom"]),
+        (
+            "Go to the break room, pick up the banana, and bring it to the quantum lab.",
+            ["GotoRoom", "Pickup", "GotoRoom"],
+        ),
         ("Place the mug in the machine. Then close the door and press the button.", ["Place", "Close", "Toggle"]),
         ("Press it to start it.", ["Toggle"]),
         ("To fire the laser, toggle the red computer.", ["Toggle"]),
@@ -69,7 +72,9 @@ def test_what_is_not_to_be_done_is_set_apart(text: str, avoided: set[str], verbs
     assert [each.verb for each in advice.instructions if each.verb] == verbs
 
 
-@pytest.mark.parametrize("text", ["What would you like to do?", "Which task do you have?", "Can you tell me your goal?"])
+@pytest.mark.parametrize(
+    "text", ["What would you like to do?", "Which task do you have?", "Can you tell me your goal?"]
+)
 def test_questions_are_no_instructions(text: str) -> None:
     advice = understand(text)
     assert advice.is_question
