@@ -6,14 +6,17 @@ import random
 from dataclasses import dataclass
 
 from housewise.agent.basis.oracle_phrases import Act, OraclePhrases
-from housewise.worlds.lab.actions import ARGUMENTS, Verb
+from housewise.worlds.lab.actions import Verb
 from housewise.worlds.lab.goals import Goal
 from housewise.worlds.lab.history import thing_name
 from housewise.worlds.lab.kinds import KINDS
-from housewise.worlds.lab.planner import make_plan
+from housewise.worlds.lab.planner import next_step
 from housewise.worlds.lab.state import LabState, Thing
 from housewise.worlds.lab.surroundings import Glimpse, Surroundings
 from housewise.worlds.lab.texts import FRONT_DEGREES, name_with_color
+
+_MAX_WALKS = 5
+"""Steps of going somewhere before something is done."""
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,20 @@ def next_advice(state: LabState, goal: Goal, surroundings: Surroundings) -> Advi
         goal: What the person wants.
         surroundings: Its space.
     """
-    steps = make_plan(state, goal, surroundings)
-    for step in steps or ():
-        if ARGUMENTS[step.action.verb] == "thing" and step.action.verb != "GotoObject":
-            thing = step.action.argument
-            return Advice(step.action.verb, thing, state[thing].room if thing in state.by_id else "", step.reason)
+    for _ in range(_MAX_WALKS):
+        step = next_step(state, goal, surroundings)
+        if step is None:
+            return None
+        verb, argument = step.action.verb, step.action.argument
+        if verb == "GotoRoom":
+            moved = surroundings.go_to_room(state, argument)
+        elif verb == "GotoObject":
+            moved = surroundings.go_to_thing(state, argument)
+        else:
+            return Advice(verb, argument, state[argument].room, step.reason)
+        if moved is None:
+            return None
+        state = moved
     return None
 
 
