@@ -267,6 +267,9 @@ class ScriptedUser:
 
     def _search(self, step: Instruction, view: UserView) -> UserTurn | None:
         """Look for a thing: in the room that was mentioned, where it was seen, around, at furniture; then ask."""
+        later = [each.room for each in self._agenda.steps[1:] if each.verb == "GotoRoom" and each.room != view.room]
+        if later and not step.room and step.verb is not None:
+            return UserTurn("Perhaps it is where I shall go next.", LabAction("GotoRoom", later[0]))
         if not step.room and (room := self._memory.room_of(step, view.room)):
             return UserTurn("I saw it there.", LabAction("GotoRoom", room))
         if (container := self._closed_container(step, view)) is not None:

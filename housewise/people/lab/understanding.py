@@ -54,12 +54,14 @@ class Advice:
 
 HERE = "here"
 
-_SENTENCE = re.compile(r"[^.!?;\n]+[.!?;\n]*")
+_SENTENCE = re.compile(r"[^.!?;()\n]+[.!?;\n]*")
 _QUESTION = re.compile(
     r"(what|which|how|where|why|who|do you (want|need|know|have|like|mean)|are you|is your|have you|did you|does|"
     r"(could|can|would|will) you (please |maybe )?(tell|say|let me|describe|share|explain)|(may|can) i)\b"
 )
-_SUGGESTION = re.compile(r"(how about|what about|what if you|what you|where you|how you|why not|why don't you)\b")
+_SUGGESTION = re.compile(
+    r"((may|can) i ask you to|how about|what about|what if you|what you|where you|how you|why not|why don't you)\b"
+)
 
 _SEEING = frozenset({"can", "i", "you", "you'll", "should", "will", "could", "i'll", "may", "might"})
 _MANIPULATIONS = ("Pickup", "Place", "Open", "Close", "Toggle", "Break", "Pour", "Throw")
@@ -110,8 +112,9 @@ def _understand(text: str) -> Advice:
         _add(found, pending, instructions)
         pending = []
     for hint in pending:
-        if instructions:
-            instructions[-1] = _join(instructions[-1], hint)
+        about = [i for i, each in enumerate(instructions) if each.verb != "GotoRoom"]
+        if about:
+            instructions[about[-1]] = _join(instructions[about[-1]], hint)
         else:
             instructions.append(hint)
     instructions = _share_room(_drop_repetitions(_resolve_pronouns(instructions)))
@@ -263,6 +266,8 @@ def _verb_at(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> tuple
             ):
                 continue
             length = 1
+        if form == "participle" and verb == "Find":
+            continue
         if form == "participle":
             is_wish = before in ("is", "are") and {"sure", "ensure"} & set(
                 tokens[:place]
@@ -274,7 +279,8 @@ def _verb_at(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> tuple
             continue  # "the green computer turns it off", but not "it opens" or "the machine works"
         if verb == "Find" and before in _SEEING:
             continue  # "you can see it on your left" tells where it is
-        if before in determiners | function_words["linking"] and not (form == "gerund" and before == "by"):
+        is_named = form == "gerund" and (before == "by" or (before == "is" and tokens[place - 2 : place - 1] != ["it"]))
+        if before in determiners | function_words["linking"] and not is_named:
             continue
         if form == "gerund" and {"will", "would", "does", "makes", "won't"} & set(tokens[place : place + 6]):
             continue
@@ -296,7 +302,8 @@ def _read(segment: _Segment, vocabulary: Vocabulary) -> list[Instruction]:
     before, room_before, _ = take_room([token.lower() for token in segment.before], vocabulary)
     side = next((key for key, words in vocabulary.sides.items() if set(words) & {*before, *tokens}), "")
     side_words = {word for words in vocabulary.sides.values() for word in words}
-    is_into = segment.verb is None and {"into", "onto"} & set(tokens)  # "the mug onto the red shelf, please"
+    # "The mug onto the red shelf, please"; "get it into the machine".
+    is_into = segment.verb in (None, "Pickup") and bool({"into", "onto"} & set(tokens))
     main, rest = _split_at_preposition(
         "Place" if is_into else segment.verb, [token for token in tokens if token not in side_words], vocabulary
     )
