@@ -7,7 +7,6 @@ import random
 from housewise.agent.basis.advice import Advice, Advisor
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
 from housewise.agent.basis.views import AssistantTurn, OracleView
-from housewise.people.lab.phrases import WordingName
 from housewise.worlds.lab.actions import Verb
 from housewise.worlds.lab.kinds import KINDS, Property
 
@@ -24,7 +23,7 @@ class RandomSpeech:
 
     name = "random"
 
-    def __init__(self, wording: WordingName = "training", seed: int = 0) -> None:
+    def __init__(self, wording: str = "training", seed: int = 0) -> None:
         self._phrases, self._seed = load_oracle_phrases(wording), seed
         self._advisor = Advisor(self._phrases)
 

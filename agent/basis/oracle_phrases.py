@@ -10,7 +10,7 @@ from pydantic import Field, field_validator
 
 from housewise.core.template_text import Template, check_placeholders, template_text
 from housewise.core.validation import read_model
-from housewise.people.lab.phrases import WORDINGS, WordingName
+from housewise.people.lab.phrases import find_wording
 
 Act = Literal[
     "GotoObject", "Pickup", "Place", "Open", "Close", "Toggle", "Break", "Pour", "Throw", "PutDown"
@@ -69,14 +69,15 @@ class OraclePhrases(Template):
         return " ".join(_fill(generator.choice(self.orders), parts, "").split())
 
 
-@lru_cache(maxsize=2)
-def load_oracle_phrases(wording: WordingName) -> OraclePhrases:
-    """Load a wording.
+@lru_cache(maxsize=16)
+def load_oracle_phrases(wording: str) -> OraclePhrases:
+    """Load a wording; see ``find_wording``.
 
     Raises:
-        DataError: The file is malformed.
+        DataError: The file cannot be read or is malformed.
+        UserError: There is no such wording.
     """
-    return read_model(WORDINGS / f"assistant_{wording}.yaml", OraclePhrases)
+    return read_model(find_wording("assistant", wording), OraclePhrases)
 
 
 def _fill(template: str, slots: dict[str, str], default: str = "it") -> str:

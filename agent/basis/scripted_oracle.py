@@ -14,7 +14,6 @@ from housewise.agent.basis.advice import Advice, Advisor, find_glimpse, next_adv
 from housewise.agent.basis.goal_hearing import HeardTask, hear_task, named_kinds, spoken_words
 from housewise.agent.basis.oracle_phrases import Remark, load_oracle_phrases
 from housewise.agent.basis.views import AssistantTurn, OracleView
-from housewise.people.lab.phrases import WordingName
 from housewise.worlds.lab.goals import Goal
 from housewise.worlds.lab.history import clip_speech
 from housewise.worlds.lab.kinds import KINDS
@@ -29,11 +28,11 @@ class OracleSettings:
     """Options of the scripted oracle.
 
     Attributes:
-        wording: Wording of its speech.
+        wording: Wording of its speech: training, held_out, or a path to a YAML file.
         is_shuffled: Whether it describes each device by the look of another one, as a control.
     """
 
-    wording: WordingName = "training"
+    wording: str = "training"
     is_shuffled: bool = False
 
 

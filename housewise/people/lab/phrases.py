@@ -5,16 +5,18 @@ from __future__ import annotations
 import random
 import string
 from functools import lru_cache
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from housewise.core.configs import CONFIGS
+from housewise.core.errors import UserError
 from housewise.core.validation import StrictModel, read_model
 
 WORDINGS = CONFIGS / "basis" / "wordings"
 
-WordingName = Literal["training", "held_out"]
+BUNDLED_WORDINGS = ("training", "held_out")
 """The held-out wording was written after all who have to understand it, and never used to improve them."""
 Occasion = Literal["goal", "goal_again", "where", "look", "which", "next", "failed", "hand", "acknowledgement"]
 
@@ -52,11 +54,30 @@ class UserPhrases(StrictModel):
         return text[:1].upper() + text[1:]
 
 
-@lru_cache(maxsize=2)
-def load_user_phrases(wording: WordingName) -> UserPhrases:
-    """Load a wording.
+def find_wording(role: str, wording: str) -> Path:
+    """Return the file of a wording of a role (user, assistant).
+
+    Args:
+        role: Who speaks.
+        wording: Name of a bundled wording, or a path to a file of the same form.
 
     Raises:
-        DataError: The file is malformed.
+        UserError: If there is none.
     """
-    return read_model(WORDINGS / f"user_{wording}.yaml", UserPhrases)
+    if wording in BUNDLED_WORDINGS:
+        return WORDINGS / f"{role}_{wording}.yaml"
+    path = Path(wording)
+    if path.suffix != ".yaml":
+        raise UserError(f"{role} wording {wording!r}: unknown; use {', '.join(BUNDLED_WORDINGS)} or a .yaml file")
+    return path
+
+
+@lru_cache(maxsize=16)
+def load_user_phrases(wording: str) -> UserPhrases:
+    """Load a wording; see ``find_wording``.
+
+    Raises:
+        DataError: The file cannot be read or is malformed.
+        UserError: There is no such wording.
+    """
+    return read_model(find_wording("user", wording), UserPhrases)

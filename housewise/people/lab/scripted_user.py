@@ -23,7 +23,7 @@ from housewise.people.lab.grounding import (
     possible_matches,
     thing_words,
 )
-from housewise.people.lab.phrases import Occasion, WordingName, load_user_phrases
+from housewise.people.lab.phrases import Occasion, load_user_phrases
 from housewise.people.lab.understanding import HERE, Instruction, understand
 from housewise.people.lab.user_memory import UserMemory
 from housewise.people.lab.views import SeenThing, UserTurn, UserView
@@ -41,7 +41,7 @@ class UserTraits:
         patience: Number of searches and questions about one advice before the person gives up on it.
         talkativeness: Probability to acknowledge an advice, and to ask which of several things is meant.
         hears: Whether the person hears the assistant.
-        wording: Wording of the person's speech.
+        wording: Wording of the person's speech: training, held_out, or a path to a YAML file.
     """
 
     name: str = "Bob"
@@ -49,7 +49,7 @@ class UserTraits:
     patience: int = 2
     talkativeness: float = 0.1
     hears: bool = True
-    wording: WordingName = "training"
+    wording: str = "training"
 
 
 ALICE = UserTraits("Alice", talkativeness=0.0)
