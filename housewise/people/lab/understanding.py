@@ -282,6 +282,8 @@ def _verb_at(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> tuple
         is_named = form == "gerund" and (before == "by" or (before == "is" and tokens[place - 2 : place - 1] != ["it"]))
         if before in determiners | function_words["linking"] and not is_named:
             continue
+        if form == "gerund" and not (place == 0 or is_named or before in function_words["gerund_openers"]):
+            continue  # "a machine carrying a sign"
         if form == "gerund" and {"will", "would", "does", "makes", "won't"} & set(tokens[place : place + 6]):
             continue
         if (

@@ -21,7 +21,9 @@ _TOKEN = re.compile(r"[a-z0-9]+(?:[-'][a-z0-9]+)*|[,:()]")
 
 
 SpokenVerb = Verb | Literal["Find"]
-FunctionWords = Literal["stop", "adverbs", "pronouns", "determiners", "linking", "openers", "nouns_too", "into", "from"]
+FunctionWords = Literal[
+    "stop", "adverbs", "pronouns", "determiners", "linking", "openers", "gerund_openers", "nouns_too", "into", "from"
+]
 
 
 class Vocabulary(StrictModel):
