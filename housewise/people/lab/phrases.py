@@ -17,7 +17,7 @@ from housewise.core.validation import StrictModel, read_model
 WORDINGS = CONFIGS / "basis" / "wordings"
 
 BUNDLED_WORDINGS = ("training", "held_out")
-"""The held-out wording was written after all who have to understand it, and never used to improve them."""
+"""The held-out wording was written after what has to understand it."""
 Occasion = Literal["goal", "goal_again", "where", "look", "which", "next", "failed", "hand", "acknowledgement"]
 
 _Templates = Annotated[tuple[str, ...], Field(min_length=1)]

@@ -15,7 +15,7 @@ from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
 from housewise.agent.basis.views import build_oracle_view
 from housewise.people.lab.scripted_user import ALICE, BOB, ScriptedUser, UserTraits
 from housewise.people.lab.views import build_user_view
-from housewise.worlds.lab.history import record_turn, resolve_user_action
+from housewise.worlds.lab.history import LabTurn, record_turn, resolve_user_action
 from housewise.worlds.lab.rules import step
 from housewise.worlds.lab.scenarios import VARIANTS, draw_scenario
 from housewise.worlds.lab.surroundings import OpenSpace
@@ -29,12 +29,14 @@ MAX_ACTIONS = 50
 
 def is_solved(scenario: Any, user: ScriptedUser, assistant: Any) -> bool:
     """Whether the person reaches the goal in time."""
-    state, space, turns, events = scenario.state, OpenSpace(), [], set()
+    state, space = scenario.state, OpenSpace()
+    turns: list[LabTurn] = []
+    events: set[str] = set()
     for _ in range(MAX_ACTIONS):
         action = resolve_user_action(state, user.act(build_user_view(state, space, scenario.mission, turns)).action)
         after, outcome = step(state, action, space)
         turns.append(record_turn(state, space, action, outcome))
-        state, events = after, events | {*outcome.events}
+        state, events = after, {*events, *outcome.events}
         if scenario.goal.holds(state, frozenset(events)):
             return True
         turns[-1] = turns[-1].with_speech(assistant.turn(build_oracle_view(state, space, turns)).speech)

@@ -8,7 +8,7 @@ from housewise.language.replay import ReplayChatModel
 from housewise.people.lab.chat_user import UNREADABLE, ChatUser, action_grammar, read_action
 from housewise.people.lab.views import build_user_view
 from housewise.worlds.lab.actions import LabAction
-from housewise.worlds.lab.history import resolve_user_action, thing_id
+from housewise.worlds.lab.history import LabTurn, resolve_user_action, thing_id
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import LabState
 from tests.people.lab.small_lab import SPACE, one_of_each, turn
@@ -17,7 +17,7 @@ STATE = one_of_each()
 UNCOMMON = [thing for thing in STATE.things if KINDS[thing.kind].fuzzy]
 
 
-def prompt(state: LabState = STATE, goal: str = "Cool a cake", turns: tuple = ()) -> str:
+def prompt(state: LabState = STATE, goal: str = "Cool a cake", turns: tuple[LabTurn, ...] = ()) -> str:
     messages = ChatUser(ReplayChatModel([]), "Bob").messages(build_user_view(state, SPACE, goal, turns))
     return "\n".join(message.content for message in messages)
 
