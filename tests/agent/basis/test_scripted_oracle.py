@@ -14,13 +14,14 @@ from housewise.core.errors import UserError
 from housewise.core.validation import validate_model
 from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.kinds import KINDS
+from housewise.worlds.lab.state import LabState
 from tests.people.lab.small_lab import SPACE, one_of_each, turn
 
 STATE = one_of_each()
 LOOK = LabAction("RotateLeft", "90")
 
 
-def hear(*said: str, settings: OracleSettings | None = None, state=STATE) -> list[AssistantTurn]:
+def hear(*said: str, settings: OracleSettings | None = None, state: LabState = STATE) -> list[AssistantTurn]:
     """The oracle's turns after what a person said; an empty text is a turn of the head."""
     oracle, turns, answers = ScriptedOracle(settings), [], []
     for text in said:

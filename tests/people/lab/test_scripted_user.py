@@ -8,7 +8,7 @@ from housewise.people.lab.scripted_user import ALICE, BOB, ScriptedUser, UserTra
 from housewise.people.lab.views import build_user_view
 from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.history import thing_id
-from housewise.worlds.lab.kinds import KINDS
+from housewise.worlds.lab.kinds import KINDS, Kind
 from housewise.worlds.lab.state import LabState, Thing
 from tests.people.lab.small_lab import SPACE, one_of_each, turn
 
@@ -32,7 +32,7 @@ def find(action: LabAction) -> Thing:
 
 
 @pytest.mark.parametrize("kind", DEVICES, ids=lambda kind: kind.key)
-def test_every_device_is_found_by_its_look(kind) -> None:
+def test_every_device_is_found_by_its_look(kind: Kind) -> None:
     color = f"{kind.colors[0]} " if kind.colors else ""
     action = hear(f"Go up to the {color}{kind.fuzzy}, the one that is the {kind.look}.")
     assert action.verb == "GotoObject"
