@@ -57,7 +57,7 @@ def set_broken(s: Situation) -> Result:
 def pour(s: Situation) -> Result:
     """Pour from the held cup."""
     held = s.state[s.state.held or ""]
-    liquids: tuple[Flag, ...] = tuple(flag for flag in ("coffee", "water", "milk") if flag in held.flags)  # type: ignore[misc]
+    liquids: tuple[Flag, ...] = tuple(flag for flag in ("coffee", "water", "milk") if flag in held.flags)
     return s.state.with_thing(s.thing.with_flags(*liquids), held.with_flags(without=liquids)), "", ("poured",)
 
 

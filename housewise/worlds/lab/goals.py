@@ -12,7 +12,8 @@ from housewise.worlds.lab.state import LabState, Thing
 TASKS = (
     "assemble_fusebox", "assemble_laser", "break", "change_color", "dart", "deembiggen", "disinfect_computer",
     "embiggen", "feed_dino", "fire_freezeray", "fire_freezeray_to_cool", "fire_laser", "fire_laser_to_heat",
-    "infect_computer", "landing", "make_carrot", "power", "print", "remove_blocker", "repair_broken", "transform_carrot", "unmake_coffee",
+    "infect_computer", "landing", "make_carrot", "power", "print", "remove_blocker", "repair_broken",
+    "transform_carrot", "unmake_coffee",
 )  # fmt: skip
 
 

@@ -19,8 +19,8 @@ MAX_ACTIONS = 50
 
 _FURNITURE: dict[str, tuple[str, ...]] = {
     "break room": ("counter", "table"), "main office": ("desk", "table", "shelf"),
-    "manager's office": ("desk", "shelf"), "warehouse": ("shelf", "shelf", "table"), "reception": ("desk", "table"), "robotics lab": ("table",),
-    "quantum lab": ("table",),
+    "manager's office": ("desk", "shelf"), "warehouse": ("shelf", "shelf", "table"), "reception": ("desk", "table"),
+    "robotics lab": ("table",), "quantum lab": ("table",),
 }  # fmt: skip
 _CLUTTER = (
     "book", "record", "trophy", "stapler", "orange", "apple", "banana", "bowl", "plate", "cake", "candy_bar",
