@@ -14,7 +14,7 @@ from housewise.agent.basis.advice import Advice, Advisor, find_glimpse, next_adv
 from housewise.agent.basis.goal_hearing import HeardTask, hear_task, named_kinds, spoken_words
 from housewise.agent.basis.oracle_phrases import Remark, load_oracle_phrases
 from housewise.agent.basis.views import AssistantTurn, OracleView
-from housewise.worlds.lab.goals import Goal
+from housewise.worlds.lab.goals import Goal, may_be_about
 from housewise.worlds.lab.history import clip_speech
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import LabState, Thing
@@ -163,7 +163,10 @@ def _events(view: OracleView) -> frozenset[str]:
     return frozenset(event for turn in view.turns for event in turn.outcome.events)
 
 
-def find_goal(task: HeardTask, state: LabState) -> Goal | None:
-    """Return the goal that a person has named."""
-    kinds = [kind for kind in task.kinds if any(kind in (each.kind, each.original) for each in state.things)]
-    return Goal(task.task, kinds[0] if kinds else "", task.color, task.room)
+def find_goal(task: HeardTask, state: LabState) -> Goal:
+    """Return the goal that a person has named: its thing is the best named one that such a task may be about."""
+    kinds = [kind for kind in task.kinds if may_be_about(task.task, kind, state)]
+    kinds.sort(key=lambda kind: bool(task.room) and KINDS[kind].room != task.room)
+    goals = [Goal(task.task, kind, task.color, task.room) for kind in kinds or [""]]
+    # Of kinds with the same name, the one with something to do is meant.
+    return next((goal for goal in goals[:2] if not goal.holds(state)), goals[0])

@@ -195,7 +195,11 @@ def _categories() -> frozenset[str]:
 def _visual_words() -> frozenset[str]:
     """Return the words of shapes, colours and parts that everybody knows."""
     vocabulary = load_vocabulary()
-    return frozenset(vocabulary.keys.values()) - _common_names(True) - _common_names(False) - _categories()
+    # Names of uncommon things, such as "laser" or "virus", tell nothing about a look.
+    names = {word for kind in KINDS.values() if kind.fuzzy for word in vocabulary.text_content(kind.name)}
+    looks = {word for kind in KINDS.values() for word in vocabulary.text_content(kind.look)}
+    known = frozenset(vocabulary.keys.values()) - (names - looks)
+    return known - _common_names(True) - _common_names(False) - _categories()
 
 
 def _side_of(thing: SeenThing) -> str:

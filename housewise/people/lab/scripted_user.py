@@ -249,7 +249,8 @@ class ScriptedUser:
     ) -> list[SeenThing]:
         """Return the things in view, or remembered in this room, that an instruction may mean, best first."""
         known = candidates if candidates is not None else [*view.things, *self._memory.elsewhere_in_room(view)]
-        known = [each for each in known if each.id not in self._agenda.excluded]
+        # Nobody reaches for what floats.
+        known = [each for each in known if each.id not in self._agenda.excluded and "floating" not in each.look.split()]
         if view.held is not None and verb in _HAND:
             step = _without(step, view.held, self._memory)
         matches = find_matches(step, known, self._memory.aliases, verb)

@@ -196,6 +196,28 @@ _PRECONDITIONS: dict[str, Callable[[Goal, str], tuple[Subgoal, ...]]] = {
 }
 
 
+def may_be_about(task: str, kind: str, state: LabState) -> bool:
+    """Return whether a task may be about things of a kind, by what can be done with them.
+
+    Args:
+        task: One of the 22 tasks.
+        kind: Key of a kind.
+        state: State of the lab.
+    """
+    properties = KINDS[kind].properties
+    if task == "print":
+        return kind in CARTRIDGES.values()
+    if task == "transform_carrot":
+        return any(thing.original == kind for thing in state.things)
+    if task in ("infect_computer", "disinfect_computer"):
+        return "infectable" in properties
+    if not any(True for _ in find_things(state, (kind,))):
+        return False
+    needed = {"break": "breakable", "unmake_coffee": "fillable", "feed_dino": "eatable", "fire_laser_to_heat": "heatable",
+              "fire_freezeray_to_cool": "chillable"}.get(task, "pickupable")  # fmt: skip
+    return needed in properties
+
+
 def check_goal(goal: Goal, state: LabState) -> str:
     """Return why a goal cannot be about a lab, in words; an empty text if it can.
 

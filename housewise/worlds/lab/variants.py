@@ -60,7 +60,7 @@ _MISSIONS = {
     "landing": "Bring the floating {kind} down.",
     "make_carrot": "Turn the {kind} into a carrot.",
     "power": "Restore the power in the {room}.",
-    "print": "Print the {kind} with the 3D printer.",
+    "print": "Print a {kind} with the 3D printer.",
     "remove_blocker": "Take away the box that blocks the way in the robotics lab.",
     "repair_broken": "Repair the broken {kind}.",
     "transform_carrot": "Turn the carrot back into the {kind}.",
@@ -134,7 +134,7 @@ def _parse() -> Iterator[Variant]:
         room = parameter[1:] if parameter.startswith("@") else ""
         kind, _, color = ("", "", "") if room else parameter.partition("+")
         goal = Goal(task, kind, color, room)
-        name = "" if not kind else "printed mug" if kind == "printed_mug" else KINDS[kind].name.removeprefix("broken ")
+        name = "" if not kind else "mug" if kind == "printed_mug" else KINDS[kind].name
         mission = _MISSIONS[task].format(kind=name or "none", color=color, room=room)
         for entry in _split(preconditions):
             precondition, _, needed = entry.partition("/")
