@@ -26,12 +26,16 @@ class Look:
         color: Its colour.
         flags: Visible states.
         powered: Whether its room has power.
+        wood: Colour of wooden furniture.
+        style: Style of furniture, 0 or 1.
     """
 
     kind: str
     color: str
     flags: frozenset[str] = frozenset()
     powered: bool = True
+    wood: Color = COLORS["brown"]
+    style: int = 0
 
 
 Builder = Callable[[Parts, float, float, float, Look], None]
@@ -87,7 +91,7 @@ def _screen(s: Parts, w: float, y: tuple[float, float], z: float, look: Look) ->
         s.panel((x0 + 0.03, x0 + width), (top - 0.1 * (high - low), top), z + 0.002, ink, glows=True)
 
 
-def _monitor(s: Parts, w: float, h: float, d: float, look: Look) -> None:
+def monitor(s: Parts, w: float, h: float, d: float, look: Look) -> None:
     """Add a computer in its colour. High ones stand on a column of their own; a label is on top."""
     color = rgb(look.color)
     foot = max(0.0, h - 0.62)

@@ -100,6 +100,7 @@ class LabLayout:
         light: Factor of the light of each room, RGB.
         structure: Mesh of walls, floors, ceilings and decoration, world frame.
         navmesh: Area of the person's centre.
+        style: Style of the furniture: 0 in training, 1 in tests.
     """
 
     plan: HouseLayout
@@ -108,6 +109,7 @@ class LabLayout:
     light: Mapping[str, tuple[float, float, float]]
     structure: Mesh
     navmesh: NavMesh
+    style: int
 
     @property
     def rooms(self) -> tuple[PlannedRoom, ...]:
@@ -140,6 +142,22 @@ class Mounting:
     apart: float = 0.0
     front: float = 0.6
     is_open: bool = False
+
+
+_MACHINES = {
+    "laser_monitor": "laser_cannon", "freeze_ray_monitor": "freeze_ray", "embiggenator_monitor": "embiggenator",
+    "portal_generator_monitor": "portal_generator",
+}  # fmt: skip
+MOUNTINGS: dict[str, Mounting] = {
+    **{monitor: Mounting(near=machine, front=0.7) for monitor, machine in _MACHINES.items()},
+    "gravity_flipper_monitor": Mounting(near=FLIPPER, apart=2.1, front=0.7),
+    "fuse_box": Mounting(base=1.1),
+    "red_wall_shelf": Mounting(base=0.95, near="door"),
+    "blue_wall_shelf": Mounting(base=0.95),
+    "dart_board": Mounting(base=1.2, front=1.0),
+    "table": Mounting(is_open=True),
+}
+"""How kinds of fixtures are placed; others stand at a wall."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +258,8 @@ def _attempt(fixtures: Sequence[tuple[str, str, str]], rng: np.random.Generator,
     structure = Mesh.join([build_structure(plan, furniture, palettes, rng), _ceilings(plan), *decor])
     names = [planned.room.kind for planned in plan.rooms]
     light = {name: _light(split, rng) for name in names}
-    return LabLayout(plan, placed, dict(zip(names, palettes, strict=True)), light, structure, NavMesh(area, 0.0))
+    colors = dict(zip(names, palettes, strict=True))
+    return LabLayout(plan, placed, colors, light, structure, NavMesh(area, 0.0), _SPLITS[split])
 
 
 def _requests(kinds: Iterable[str]) -> list[RoomRequest]:

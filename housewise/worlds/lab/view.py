@@ -1,0 +1,228 @@
+"""The picture that the person sees: colours and instances, traced with the embedded ray caster."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from math import radians
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from housewise.worlds.house.scene import Mesh
+from housewise.worlds.house.simulator.base import BodyPose, Camera
+from housewise.worlds.house.simulator.raycast import CameraRays, MeshLayer, camera_rotation
+from housewise.worlds.lab.appearance import appearance, look_of
+from housewise.worlds.lab.device_shapes import Look
+from housewise.worlds.lab.kinds import KINDS
+from housewise.worlds.lab.layout import LabLayout
+from housewise.worlds.lab.parts import COLORS, Parts
+from housewise.worlds.lab.placement import Place, places
+from housewise.worlds.lab.state import ROOMS, Body, LabState, Thing
+from housewise.worlds.lab.thing_shapes import crate
+
+PICTURE_SIZE = 300
+FIELD_OF_VIEW = 70.0
+"""Horizontal and vertical field of view, degrees."""
+EYE_HEIGHT = 1.5
+
+_BUILDING, _THINGS = 0, 1
+_CELL = 0.05
+_DARKNESS = (0.20, 0.21, 0.26)
+_KEPT = 4
+# Where the held thing appears, in the frame of the camera: to the right, up, ahead, metres.
+_HAND = (0.22, -0.32, 0.55)
+
+
+@dataclass(frozen=True, eq=False)
+class LabPicture:
+    """A picture.
+
+    Attributes:
+        rgb: (height, width, 3) uint8.
+        instances: (height, width) int32, number of the thing at each pixel; 0 for the building.
+        ids: Id of the thing of each number; ``ids[0]`` is empty.
+    """
+
+    rgb: NDArray[np.uint8]
+    instances: NDArray[np.int32]
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """What the rays of a picture hit.
+
+    Attributes:
+        instances: (height, width) int32, see LabPicture.
+        ids: See LabPicture.
+        color: (pixels, 3) shaded colours without the light of rooms.
+        glow: (pixels,) whether the hit part is visible in the dark.
+        points: (pixels, 2) positions of the hits on the floor, (x, z).
+    """
+
+    instances: NDArray[np.int32]
+    ids: tuple[str, ...]
+    color: NDArray[np.float32]
+    glow: NDArray[np.bool_]
+    points: NDArray[np.float32]
+
+
+class _Layer(MeshLayer):
+    """Things in one search tree; glow tells which triangles are visible in the dark."""
+
+    def __init__(self, number: int, parts: list[tuple[int, Mesh, bool]]) -> None:
+        super().__init__(number, [(owner, mesh) for owner, mesh, _ in parts])
+        flags = [np.full(len(mesh.faces), glow) for _, mesh, glow in parts]
+        self.glow = np.concatenate([*flags, np.zeros(1, dtype=np.bool_)])
+
+
+class LabView:
+    """Draws pictures of a lab.
+
+    Args:
+        layout: The layout.
+        size: Width and height of pictures, pixels.
+    """
+
+    def __init__(self, layout: LabLayout, size: int = PICTURE_SIZE) -> None:
+        self.layout = layout
+        self.camera = Camera(size, size, radians(FIELD_OF_VIEW), EYE_HEIGHT)
+        self._rays = CameraRays(self.camera)
+        self._building = _Layer(_BUILDING, [(0, layout.structure, False)])
+        self._rooms, self._corner = _room_grid(layout)
+        self._things: OrderedDict[Any, tuple[_Layer, tuple[str, ...]]] = OrderedDict()
+        self._traces: OrderedDict[Any, Trace] = OrderedDict()
+        self._hands: dict[Look, tuple[NDArray[np.int64], NDArray[np.float32]]] = {}
+
+    def picture(self, state: LabState) -> LabPicture:
+        """Return the picture that the person sees."""
+        trace = self.trace(state)
+        column = ((trace.points[:, 0] - self._corner[0]) / _CELL).astype(np.int32)
+        row = ((trace.points[:, 1] - self._corner[1]) / _CELL).astype(np.int32)
+        shape = self._rooms.shape
+        number = self._rooms[np.clip(column, 0, shape[0] - 1), np.clip(row, 0, shape[1] - 1)]
+        factors = self._light(state)[number]
+        factors[trace.glow] = 1.0
+        rgb = np.clip(trace.color * factors, 0, 255).astype(np.uint8)
+        return LabPicture(rgb.reshape(*trace.instances.shape, 3), trace.instances, trace.ids)
+
+    def trace(self, state: LabState) -> Trace:
+        """Return what the rays of the picture hit. The last results are kept."""
+        key = (state.body, self._scene_key(state))
+        if key in self._traces:
+            self._traces.move_to_end(key)
+            return self._traces[key]
+        found = self._traces[key] = self._trace(state)
+        while len(self._traces) > _KEPT:
+            self._traces.popitem(last=False)
+        return found
+
+    def _trace(self, state: LabState) -> Trace:
+        things, ids = self._thing_layer(state)
+        body = camera_pose(state.body)
+        rotation, lens = camera_rotation(body), np.array([body.x, EYE_HEIGHT, body.z])
+        rays = self._rays
+        rays.aim(lens, rotation)
+        rays.trace(things.triangles)
+        rays.trace(self._building.triangles)
+        triangle, distance = rays.triangle, rays.distance
+        on_thing = np.flatnonzero(rays.layer == _THINGS)
+        hit = triangle[on_thing]
+        owner = np.zeros(len(triangle), dtype=np.int32)
+        owner[on_thing] = things.owner[hit]
+        color = self._building.color.take(triangle, axis=0, mode="wrap")
+        color[on_thing] = things.color[hit]
+        color *= (1.0 - 0.22 * np.clip(distance / 9.0, 0.0, 1.0))[:, None]
+        glow = np.zeros(len(triangle), dtype=np.bool_)
+        glow[on_thing] = things.glow[hit]
+        # Points just before walls lie in the room in front of them.
+        along = np.where(np.isfinite(distance), distance, 0.0) - 0.08
+        points = (rays.directions @ rotation.astype(np.float32)[[0, 2]].T) * along[:, None] + lens[[0, 2]]
+        if state.held is not None:
+            pixels, shades = self._hand(self._look(state, state[state.held]))
+            owner[pixels], color[pixels], glow[pixels] = 0, shades, False
+            points[pixels] = lens[[0, 2]]
+        shape = (self.camera.height, self.camera.width)
+        return Trace(owner.reshape(shape), ids, color, glow, points.astype(np.float32))
+
+    def _thing_layer(self, state: LabState) -> tuple[_Layer, tuple[str, ...]]:
+        """Return the search tree of all things, and the id of each instance number."""
+        key = self._scene_key(state)
+        if key in self._things:
+            self._things.move_to_end(key)
+            return self._things[key]
+        ids, parts = [""], list[tuple[int, Mesh, bool]]()
+        for id, place in places(state, self.layout.fixtures).items():
+            shape = appearance(self._look(state, state[id]))
+            parts += [
+                (len(ids), Mesh(place.apply(mesh.vertices), mesh.faces, mesh.colors), glows)
+                for mesh, glows in ((shape.solid, False), (shape.glow, True))
+                if len(mesh.faces)
+            ]
+            ids.append(id)
+        parts += [(0, mesh, False) for mesh in self._barriers(state)]
+        found = self._things[key] = (_Layer(_THINGS, parts), tuple(ids))
+        while len(self._things) > _KEPT:
+            self._things.popitem(last=False)
+        return found
+
+    def _scene_key(self, state: LabState) -> Any:
+        return (state.things, state.powered, state.held, state.blocked)
+
+    def _look(self, state: LabState, thing: Thing) -> Look:
+        palette = self.layout.palettes.get(thing.room)
+        return look_of(state, thing, palette.wood if palette else COLORS["brown"], self.layout.style)
+
+    def _hand(self, look: Look) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return the pixels that the held thing covers, and their colours."""
+        if look not in self._hands:
+            shape = appearance(look)
+            mesh = Mesh.join([shape.solid, shape.glow])
+            width, _, depth = KINDS[look.kind].size
+            turned = Place(_HAND[0], _HAND[1], -_HAND[2] - max(0.0, max(width, depth) - 0.2), 0, (1.0, 1.0, 1.0))
+            layer = MeshLayer(_THINGS, [(0, Mesh(turned.apply(mesh.vertices), mesh.faces, mesh.colors))])
+            self._rays.aim(np.zeros(3), np.eye(3))
+            self._rays.trace(layer.triangles)
+            pixels = np.flatnonzero(self._rays.triangle >= 0)
+            self._hands[look] = (pixels, layer.color[self._rays.triangle[pixels]])
+        return self._hands[look]
+
+    def _barriers(self, state: LabState) -> list[Mesh]:
+        """Return crates in the doors of rooms that cannot be entered."""
+        found = []
+        for room in sorted(state.blocked):
+            for door in self.layout.doors_of(room):
+                gap, parts = door.expand(0.1, -0.02), Parts()
+                crate(parts, gap.width, 1.3, gap.depth, Look("crate", "brown"))
+                mesh = parts.mesh()
+                x, z = gap.centre
+                found.append(Mesh(mesh.vertices + (x, 0.0, z), mesh.faces, mesh.colors))
+        return found
+
+    def _light(self, state: LabState) -> NDArray[np.float32]:
+        """Return the factor of the light of each room (rooms, 3). The corridor has light of its own."""
+        factors = [
+            self.layout.light[name] if name not in ROOMS or state.has_power(name) else _DARKNESS
+            for name in (planned.room.kind for planned in self.layout.rooms)
+        ]
+        return np.array(factors, dtype=np.float32)
+
+
+def camera_pose(body: Body) -> BodyPose:
+    """Return the pose of the camera of a person."""
+    return BodyPose(body.x, body.z, -radians(body.heading), radians(body.pitch))
+
+
+def _room_grid(layout: LabLayout) -> tuple[NDArray[np.int8], tuple[float, float]]:
+    """Return the number of the room of each cell of the floor (columns, rows), and the corner of the first cell."""
+    outline = layout.plan.outline
+    columns, rows = (int(np.ceil(length / _CELL)) + 1 for length in (outline.width, outline.depth))
+    grid = np.zeros((columns, rows), dtype=np.int8)
+    for number, planned in enumerate(layout.rooms):
+        rect = planned.rect
+        x0, z0 = round((rect.x0 - outline.x0) / _CELL), round((rect.z0 - outline.z0) / _CELL)
+        x1, z1 = round((rect.x1 - outline.x0) / _CELL), round((rect.z1 - outline.z0) / _CELL)
+        grid[x0 : x1 + 1, z0 : z1 + 1] = number
+    return grid, (outline.x0, outline.z0)
