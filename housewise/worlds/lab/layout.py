@@ -8,7 +8,7 @@ devices by them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -18,6 +18,7 @@ import shapely
 from housewise.worlds.house.generator.furnish import GroupRequest, RoomRequest, furnish
 from housewise.worlds.house.generator.furniture_groups import FurnitureGroup, FurnitureItem, single
 from housewise.worlds.house.generator.furniture_shapes import build_furniture_mesh
+from housewise.worlds.house.generator.furniture_sizes import random_size
 from housewise.worlds.house.generator.house import reachable_area
 from housewise.worlds.house.generator.house_layout import Door, GenerationError, HouseLayout, PlannedRoom, draw_layout
 from housewise.worlds.house.generator.mesh_builder import Color, MeshBuilder
@@ -83,9 +84,16 @@ _LIGHT: dict[Split, tuple[tuple[float, float], tuple[float, float]]] = {
     "training": ((0.94, 1.04), (0.0, 0.05)),
     "test": ((0.84, 0.93), (-0.06, -0.01)),
 }
+
+
+def _picture(rng: np.random.Generator) -> FurnitureGroup:
+    size = random_size("picture", rng)
+    return FurnitureGroup((FurnitureItem("picture", size, z=size[2] / 2, base=1.55),), 0.0)
+
+
 _DECOR: tuple[RoomRequest, ...] = (
     GroupRequest((single("plant"),), "corner", chance=0.5),
-    GroupRequest((single("picture"),), "middle", chance=0.5),
+    GroupRequest((_picture,), "middle", count=2, chance=0.6),
 )
 
 

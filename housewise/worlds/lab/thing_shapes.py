@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from housewise.worlds.house.generator.mesh_builder import Color
 from housewise.worlds.house.generator.palette import tint
-from housewise.worlds.lab.device_shapes import BLACK, DARK, GRAY, SILVER, WHITE, Builder, Look
+from housewise.worlds.lab.device_shapes import BLACK, DARK, SILVER, WHITE, Builder, Look
 from housewise.worlds.lab.parts import COLORS, Parts, rgb
 
 _CARROT: Color = (240, 130, 30)

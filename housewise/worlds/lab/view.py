@@ -50,6 +50,21 @@ class LabPicture:
     ids: tuple[str, ...]
 
 
+class ThingLayer(MeshLayer):
+    """Things in one search tree.
+
+    Args:
+        parts: Instance number, mesh in the world frame, and whether it is visible in the dark, of each part.
+
+    Attributes:
+        glow: (triangles,) whether each triangle is visible in the dark.
+    """
+
+    def __init__(self, parts: list[tuple[int, Mesh, bool]]) -> None:
+        super().__init__(_THINGS, [(owner, mesh) for owner, mesh, _ in parts])
+        self.glow = np.concatenate([np.full(len(mesh.faces), glow) for _, mesh, glow in parts])
+
+
 @dataclass(frozen=True, eq=False)
 class Trace:
     """What the rays of a picture hit.
@@ -57,25 +72,18 @@ class Trace:
     Attributes:
         instances: (height, width) int32, see LabPicture.
         ids: See LabPicture.
-        color: (pixels, 3) shaded colours without the light of rooms.
-        glow: (pixels,) whether the hit part is visible in the dark.
-        points: (pixels, 2) positions of the hits on the floor, (x, z).
+        things: The things' triangles.
+        triangle: (pixels,) number of the triangle that is hit.
+        on_thing: Numbers of the pixels that show things.
+        distance: (pixels,) metres, inf for no hit.
     """
 
     instances: NDArray[np.int32]
     ids: tuple[str, ...]
-    color: NDArray[np.float32]
-    glow: NDArray[np.bool_]
-    points: NDArray[np.float32]
-
-
-class _Layer(MeshLayer):
-    """Things in one search tree; glow tells which triangles are visible in the dark."""
-
-    def __init__(self, number: int, parts: list[tuple[int, Mesh, bool]]) -> None:
-        super().__init__(number, [(owner, mesh) for owner, mesh, _ in parts])
-        flags = [np.full(len(mesh.faces), glow) for _, mesh, glow in parts]
-        self.glow = np.concatenate([*flags, np.zeros(1, dtype=np.bool_)])
+    things: ThingLayer
+    triangle: NDArray[np.int32]
+    on_thing: NDArray[np.int64]
+    distance: NDArray[np.float32]
 
 
 class LabView:
@@ -90,23 +98,37 @@ class LabView:
         self.layout = layout
         self.camera = Camera(size, size, radians(FIELD_OF_VIEW), EYE_HEIGHT)
         self._rays = CameraRays(self.camera)
-        self._building = _Layer(_BUILDING, [(0, layout.structure, False)])
+        self._building = MeshLayer(_BUILDING, [(0, layout.structure)])
         self._rooms, self._corner = _room_grid(layout)
-        self._things: OrderedDict[Any, tuple[_Layer, tuple[str, ...]]] = OrderedDict()
+        self._things: OrderedDict[Any, tuple[ThingLayer, tuple[str, ...]]] = OrderedDict()
         self._traces: OrderedDict[Any, Trace] = OrderedDict()
         self._hands: dict[Look, tuple[NDArray[np.int64], NDArray[np.float32]]] = {}
 
     def picture(self, state: LabState) -> LabPicture:
         """Return the picture that the person sees."""
         trace = self.trace(state)
-        column = ((trace.points[:, 0] - self._corner[0]) / _CELL).astype(np.int32)
-        row = ((trace.points[:, 1] - self._corner[1]) / _CELL).astype(np.int32)
-        shape = self._rooms.shape
-        number = self._rooms[np.clip(column, 0, shape[0] - 1), np.clip(row, 0, shape[1] - 1)]
-        factors = self._light(state)[number]
-        factors[trace.glow] = 1.0
-        rgb = np.clip(trace.color * factors, 0, 255).astype(np.uint8)
+        hit = trace.triangle[trace.on_thing]
+        color = self._building.color.take(trace.triangle, axis=0, mode="wrap")
+        color[trace.on_thing] = trace.things.color[hit]
+        factors = self._light(state)[self._rooms_at(state.body, trace.distance)]
+        factors[trace.on_thing[trace.things.glow[hit]]] = 1.0
+        factors *= (1.0 - 0.22 * np.clip(trace.distance / 9.0, 0.0, 1.0))[:, None]
+        color *= factors
+        if state.held is not None:
+            pixels, shades = self._hand(self._look(state, state[state.held]))
+            lit = self._light(state)[self._rooms_at(state.body, np.zeros(1, dtype=np.float32))[0]]
+            color[pixels] = shades * lit
+        rgb = np.clip(color, 0, 255).astype(np.uint8)
         return LabPicture(rgb.reshape(*trace.instances.shape, 3), trace.instances, trace.ids)
+
+    def _rooms_at(self, body: Body, distance: NDArray[np.float32]) -> NDArray[np.int8]:
+        """Return the number of the room of the hit of each pixel (or of the person, for one distance of zero)."""
+        # Points just before walls lie in the room in front of them.
+        along = np.maximum(0.0, np.where(np.isfinite(distance), distance, 0.0) - 0.08)[:, None]
+        ahead = self._rays.directions[: len(along)] @ camera_rotation(camera_pose(body)).astype(np.float32)[[0, 2]].T
+        cells = ((ahead * along + np.array([body.x - self._corner[0], body.z - self._corner[1]])) / _CELL).astype(int)
+        columns, rows = (np.clip(cells[:, axis], 0, self._rooms.shape[axis] - 1) for axis in (0, 1))
+        return self._rooms[columns, rows]
 
     def trace(self, state: LabState) -> Trace:
         """Return what the rays of the picture hit. The last results are kept."""
@@ -121,33 +143,20 @@ class LabView:
 
     def _trace(self, state: LabState) -> Trace:
         things, ids = self._thing_layer(state)
-        body = camera_pose(state.body)
-        rotation, lens = camera_rotation(body), np.array([body.x, EYE_HEIGHT, body.z])
-        rays = self._rays
-        rays.aim(lens, rotation)
+        body, rays = state.body, self._rays
+        rays.aim(np.array([body.x, EYE_HEIGHT, body.z]), camera_rotation(camera_pose(body)))
         rays.trace(things.triangles)
         rays.trace(self._building.triangles)
-        triangle, distance = rays.triangle, rays.distance
-        on_thing = np.flatnonzero(rays.layer == _THINGS)
-        hit = triangle[on_thing]
+        triangle, on_thing = rays.triangle, np.flatnonzero(rays.layer == _THINGS)
         owner = np.zeros(len(triangle), dtype=np.int32)
-        owner[on_thing] = things.owner[hit]
-        color = self._building.color.take(triangle, axis=0, mode="wrap")
-        color[on_thing] = things.color[hit]
-        color *= (1.0 - 0.22 * np.clip(distance / 9.0, 0.0, 1.0))[:, None]
-        glow = np.zeros(len(triangle), dtype=np.bool_)
-        glow[on_thing] = things.glow[hit]
-        # Points just before walls lie in the room in front of them.
-        along = np.where(np.isfinite(distance), distance, 0.0) - 0.08
-        points = (rays.directions @ rotation.astype(np.float32)[[0, 2]].T) * along[:, None] + lens[[0, 2]]
+        owner[on_thing] = things.owner[triangle[on_thing]]
+        distance = rays.distance
         if state.held is not None:
-            pixels, shades = self._hand(self._look(state, state[state.held]))
-            owner[pixels], color[pixels], glow[pixels] = 0, shades, False
-            points[pixels] = lens[[0, 2]]
+            owner[self._hand(self._look(state, state[state.held]))[0]] = 0
         shape = (self.camera.height, self.camera.width)
-        return Trace(owner.reshape(shape), ids, color, glow, points.astype(np.float32))
+        return Trace(owner.reshape(shape), ids, things, triangle, on_thing, distance)
 
-    def _thing_layer(self, state: LabState) -> tuple[_Layer, tuple[str, ...]]:
+    def _thing_layer(self, state: LabState) -> tuple[ThingLayer, tuple[str, ...]]:
         """Return the search tree of all things, and the id of each instance number."""
         key = self._scene_key(state)
         if key in self._things:
@@ -163,7 +172,7 @@ class LabView:
             ]
             ids.append(id)
         parts += [(0, mesh, False) for mesh in self._barriers(state)]
-        found = self._things[key] = (_Layer(_THINGS, parts), tuple(ids))
+        found = self._things[key] = (ThingLayer(parts), tuple(ids))
         while len(self._things) > _KEPT:
             self._things.popitem(last=False)
         return found
