@@ -31,6 +31,7 @@ PITCH_LIMIT = 60.0
 """Greatest angle above or below the horizon, degrees."""
 
 _STAND_DISTANCES = (0.75, 1.0, 1.3, 0.55, 1.6)
+_STAND_DISTANCES_LARGE = (1.4, 1.1, 1.7, 0.8, 0.55)
 _STAND_ANGLES = (0, 30, -30, 60, -60, 90, -90, 135, -135, 180)
 _INTO_ROOM = 0.5
 _KEPT = 8
@@ -157,7 +158,7 @@ class LabSpace:
         front = radians(90 * place.quarter)
         height = place.y + place.size[1] / 2
         late = []
-        for distance in _STAND_DISTANCES:
+        for distance in _STAND_DISTANCES_LARGE if max(place.size) > 1.0 else _STAND_DISTANCES:
             for angle in _STAND_ANGLES:
                 toward = front + radians(angle)
                 across, away = sin(toward), cos(toward)

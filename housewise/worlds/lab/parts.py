@@ -134,12 +134,12 @@ def broken(mesh: Mesh) -> Mesh:
     # A jagged line divides the halves.
     jag = 0.08 * width * np.sign(np.sin(14 * (centres[:, 1] - low[1]) / max(height, 1e-6)))
     side = np.where(centres[:, 0] > middle + jag, 1.0, -1.0)
-    lean = 0.35 * side
+    lean = 0.25 * side
     off, up = corners[..., 0] - middle, corners[..., 1] - low[1]
     cos, sin = np.cos(lean)[:, None], np.sin(lean)[:, None]
     moved = np.stack(
         [
-            middle + off * cos + up * sin + 0.22 * width * side[:, None],
+            middle + off * cos + up * sin + 0.12 * width * side[:, None],
             low[1] + np.maximum(0.0, up * cos - off * sin * side[:, None] * 0.3),
             corners[..., 2],
         ],

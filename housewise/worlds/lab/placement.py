@@ -100,11 +100,11 @@ def _spot(holder: str, kind: str, spot: int) -> Vec3:
     if "button" in kind:
         return ((("red", "green", "blue").index(kind.split("_")[0]) - 1) * 0.24, h - 0.1, 0.1 * d + own[2] / 2)
     if holder == "printer" and "cartridge" in kind:
-        return (-0.5 * w + 0.23, 0.5 * h - 0.06, 0.42 * d)
+        return (-0.5 * w + 0.23, 0.29 * h, 0.5 * d + 0.01)
     if holder in _SPOTS:
         share = _SPOTS[holder]
         return (share[0] * w, share[1] * h, share[2] * d)
-    if "floppy" in kind:
+    if "floppy" in kind and "pickupable" not in KINDS[holder].properties and "infectable" in KINDS[holder].properties:
         return (0.36 * w, h - 0.3, 0.06 * d + own[2])
     if holder.endswith("shelf") and "wall" not in holder:
         board, across = spot % SHELF_BOARDS, spot // SHELF_BOARDS
@@ -124,7 +124,7 @@ def _spot(holder: str, kind: str, spot: int) -> Vec3:
 
 _SPOTS: dict[str, Vec3] = {
     "printer": (-0.13, 0.53, 0.0),
-    "laser_cannon": (0.0, 0.62, 0.16),
+    "laser_cannon": (0.33, 0.16, 0.2),
     "time_machine": (0.0, 0.08, 0.0),
     "carrot_maker": (0.0, 0.34, 0.1),
     "embiggenator": (0.0, 0.18, 0.0),

@@ -247,10 +247,12 @@ def crate(s: Parts, w: float, h: float, d: float, look: Look) -> None:
 
 
 SMALL_THINGS: dict[str, Builder] = {
+    "cartridge": _cartridge,
+    "floppy": _floppy,
     "banana_bunch": _banana_bunch, "banana": _banana, "apple": _ball, "orange": _ball, "mug": _mug, "bowl": _bowl,
     "plate": _plate, "coffee_pot": _coffee_pot, "cake": _cake, "candy_bar": _candy_bar, "can": _can, "soda": _can,
     "donut": _donut, "pie_slice": _pie_slice, "jar": _jar, "dart": _dart, "hammer": _hammer, "lever": _lever,
-    "control_panel": _control_panel, "laser_tip": _laser_tip, "floppy": _floppy, "cartridge": _cartridge, "fan": _fan,
+    "control_panel": _control_panel, "laser_tip": _laser_tip, "fan": _fan,
     "radio": _radio, "action_figure": _figure, "figure": _figure, "beans": _beans, "trophy": _trophy, "record": _disc,
     "carrot": carrot,
 }  # fmt: skip

@@ -29,7 +29,7 @@ EYE_HEIGHT = 1.5
 
 _BUILDING, _THINGS = 0, 1
 _CELL = 0.05
-_DARKNESS = (0.20, 0.21, 0.26)
+_DARKNESS = (0.28, 0.29, 0.35)
 _KEPT = 4
 # Where the held thing appears, in the frame of the camera: to the right, up, ahead, metres.
 _HAND = (0.22, -0.32, 0.55)
