@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pydantic import ConfigDict
 
-from housewise.agent.template_text import Template, template_text
 from housewise.core.configs import CONFIGS
+from housewise.core.template_text import Template, template_text
 from housewise.core.validation import read_model
 
 PROMPTS = CONFIGS / "adapt" / "prompts.yaml"

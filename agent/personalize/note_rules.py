@@ -16,9 +16,9 @@ from pydantic import Field, ValidationError
 from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, parse_rules
 from housewise.agent.personalize.planner import ModelCall, RuleSummary
 from housewise.agent.personalize.quoted_notes import QuoteWords
-from housewise.agent.template_text import Template, template_text
 from housewise.core.errors import UserError
 from housewise.core.files import write_text
+from housewise.core.template_text import Template, template_text
 from housewise.core.validation import StrictModel
 from housewise.language.base import ChatModel, ChatRequest, Message, RequestError, Sampling
 from housewise.language.words import content_words

@@ -14,10 +14,10 @@ from typing import ClassVar
 from typing_extensions import Self
 
 from housewise.agent.personalize.prompt_names import Naming, shorten_names
-from housewise.agent.template_text import Template, template_text
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import find_paths
+from housewise.core.template_text import Template, template_text
 from housewise.core.text_files import is_file
 from housewise.core.validation import read_model
 from housewise.language.base import Message

@@ -12,8 +12,8 @@ from housewise.agent.personalize.placement_candidates import known_placements
 from housewise.agent.personalize.preference_knowledge import NoKnowledge, PreferenceKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.quoted_notes import QuoteWords
-from housewise.agent.template_text import Template, template_text
 from housewise.core.errors import UserError
+from housewise.core.template_text import Template, template_text
 from housewise.language.base import Message
 from housewise.worlds.house.scene_graph import SceneGraph
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pydantic import Field
 
 from housewise.agent.clipr.house_notes import HOUSE_TOPIC
-from housewise.agent.template_text import Template, template_text
+from housewise.core.template_text import Template, template_text
 from housewise.language.words import one_line
 from housewise.people.memory import Kind, Note
 

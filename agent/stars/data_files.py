@@ -13,10 +13,10 @@ from pydantic import BaseModel, Field
 from housewise.agent.stars.situation import PerceivedThing, RobotAbilities, TargetRequirement
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.agent.stars.vocabulary import NounKind, RobotVocabulary
-from housewise.agent.template_text import Template, template_text
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, UserError, suggest_names
 from housewise.core.printable_text import excerpt
+from housewise.core.template_text import Template, template_text
 from housewise.core.text_files import is_file
 from housewise.core.validation import StrictModel, read_model, validate_model
 from housewise.worlds.kitchen.state import Relation

@@ -9,7 +9,7 @@ from pydantic import field_validator
 from housewise.agent.stars.data_files import read_data_file
 from housewise.agent.stars.responses import Mismatch, MismatchKind
 from housewise.agent.stars.tasks import StarsTask, TaskObject
-from housewise.agent.template_text import Template, template_text
+from housewise.core.template_text import Template, template_text
 from housewise.core.validation import StrictModel
 
 PROMPTS = "prompts"

@@ -14,8 +14,8 @@ from housewise.agent.personalize.planner import Attempt, ModelCall, Plan
 from housewise.agent.personalize.prompt import HouseTemplate
 from housewise.agent.personalize.step_phrasing import canonical_steps
 from housewise.agent.personalize.step_splitter import split_into_steps
-from housewise.agent.template_text import template_text
 from housewise.core.errors import UserError
+from housewise.core.template_text import template_text
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling, Scorer
 from housewise.worlds.house.high_level_actions import HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph

@@ -13,7 +13,7 @@ from housewise.agent.personalize.plan_parser import PLAIN, parse_plan
 from housewise.agent.personalize.plan_simulator import find_problem
 from housewise.agent.personalize.planner import MOST_STEPS, Attempt, ModelCall, Plan
 from housewise.agent.personalize.prompt import HouseTemplate
-from housewise.agent.template_text import template_text
+from housewise.core.template_text import template_text
 from housewise.language.base import ChatModel, Message, Reply, Sampling
 from housewise.language.markup import strip_markup
 from housewise.worlds.house.name_resolution import Vocabulary

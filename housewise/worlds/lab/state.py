@@ -26,7 +26,7 @@ CIRCUITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "warehouse": ("warehouse", "robotics lab", "quantum lab"),
     }
 )
-"""The rooms of each power circuit, by the room of its fuse box. The paper does not say which; three boxes are Arena's."""
+"""The rooms of each power circuit, by the room of its fuse box. The paper leaves it open; three boxes are Arena's."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Thing:
         color: Its colour now.
         flags: States that hold.
         room: Its room.
-        container: Id of the thing that it lies on, in or at. None if it stands on the floor, hangs at a wall, or is held.
+        container: Id of the thing that it lies on, in or at. None on the floor, at a wall, or in the hand.
         spot: Number of the free place on the container.
         original: Kind that it had before it became a carrot.
     """
@@ -86,7 +86,7 @@ class LabState:
         body: Where the person stands.
         near: Ids of the things that the person went to last; without a geometry these are within reach.
         held: Id of the thing in the hand.
-        blocked: Rooms that cannot be entered because a box stands in the way.
+        blocked: Rooms in which a big box stands before everything but the robotic arm.
         ended: Why the task ended early, such as ``"hurt"``; empty otherwise.
     """
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from housewise.worlds.lab.actions import LabAction
+from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import Body, LabState
 
 
@@ -35,6 +36,10 @@ class Surroundings(Protocol):
 
     def in_reach(self, state: LabState, id: str) -> bool:
         """Return whether a thing is within 2 m of the person, and in view."""
+        ...
+
+    def is_in_danger(self, state: LabState) -> bool:
+        """Return whether the person is too near to the active gravity flipper."""
         ...
 
     def move(self, state: LabState, action: LabAction) -> LabState | None:
@@ -67,13 +72,17 @@ class OpenSpace:
         around = {id, thing.container, *(each.id for each in state.contents.get(id, ()))}
         return thing.room == state.room and not is_enclosed(state, id) and bool(around & state.near)
 
+    def is_in_danger(self, state: LabState) -> bool:
+        """See Surroundings.is_in_danger. Without a geometry only going to the flipper is dangerous."""
+        return False
+
     def move(self, state: LabState, action: LabAction) -> LabState | None:
         """See Surroundings.move."""
         return state
 
     def go_to_room(self, state: LabState, room: str) -> LabState | None:
         """See Surroundings.go_to_room."""
-        return None if room in state.blocked else replace(state, room=room, near=frozenset(), body=Body())
+        return replace(state, room=room, near=frozenset(), body=Body())
 
     def go_to_thing(self, state: LabState, id: str) -> LabState | None:
         """See Surroundings.go_to_thing."""
@@ -83,8 +92,6 @@ class OpenSpace:
 
 def is_enclosed(state: LabState, id: str) -> bool:
     """Return whether a thing is inside a closed one."""
-    from housewise.worlds.lab.kinds import KINDS
-
     container = state[id].container
     while container is not None:
         holder = state[container]

@@ -1,0 +1,155 @@
+"""Puts the next step of a plan into words: what to do, with which thing, where it is and how it looks."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from housewise.agent.basis.oracle_phrases import Act, OraclePhrases
+from housewise.worlds.lab.actions import Verb
+from housewise.worlds.lab.goals import Goal
+from housewise.worlds.lab.history import thing_name
+from housewise.worlds.lab.kinds import KINDS
+from housewise.worlds.lab.planner import next_step
+from housewise.worlds.lab.state import LabState, Thing
+from housewise.worlds.lab.surroundings import Glimpse, Surroundings
+from housewise.worlds.lab.texts import FRONT_DEGREES, name_with_color
+
+_MAX_WALKS = 5
+"""Steps of going somewhere before something is done."""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What the person should do next.
+
+    Attributes:
+        verb: What to do.
+        thing: Id of the thing to do it with.
+        room: Room of the thing.
+        reason: Why, as a clause; empty if it is plain.
+    """
+
+    verb: Verb
+    thing: str
+    room: str
+    reason: str = ""
+
+
+def next_advice(state: LabState, goal: Goal, surroundings: Surroundings) -> Advice | None:
+    """Return the next step towards a goal that does something to a thing. None if there is no plan.
+
+    Args:
+        state: State of the lab.
+        goal: What the person wants.
+        surroundings: Its space.
+    """
+    for _ in range(_MAX_WALKS):
+        step = next_step(state, goal, surroundings)
+        if step is None:
+            return None
+        verb, argument = step.action.verb, step.action.argument
+        if verb == "GotoRoom":
+            moved = surroundings.go_to_room(state, argument)
+        elif verb == "GotoObject":
+            moved = surroundings.go_to_thing(state, argument)
+        else:
+            return Advice(verb, argument, state[argument].room, step.reason)
+        if moved is None:
+            return None
+        state = moved
+    return None
+
+
+class Advisor:
+    """Words for advice.
+
+    Args:
+        phrases: Sentences.
+        shuffle_seed: Seed of a permutation of the looks of uncommon things, as a control. None for the true looks.
+    """
+
+    def __init__(self, phrases: OraclePhrases, shuffle_seed: int | None = None) -> None:
+        self._phrases = phrases
+        kinds = sorted(kind.key for kind in KINDS.values() if kind.look and kind.fuzzy)
+        shown = list(kinds)
+        if shuffle_seed is not None:
+            random.Random(shuffle_seed).shuffle(shown)
+        self._shown = dict(zip(kinds, shown, strict=True))
+
+    def look(self, thing: Thing) -> str:
+        """Return how an uncommon thing looks: colour, category and parts. Empty for a common one."""
+        shown = self._shown.get(thing.kind)
+        if shown is None:
+            return ""
+        kind = KINDS[shown]
+        color = thing.color if shown == thing.kind else kind.colors[0] if kind.colors else ""
+        look = self._phrases.looks.get(shown, kind.look)
+        category = "" if kind.fuzzy in look.split() else f"{kind.fuzzy}: "
+        return " ".join(filter(None, ("" if color in look.split() else color, f"{category}{look}")))
+
+    def say(
+        self, advice: Advice, state: LabState, surroundings: Surroundings, generator: random.Random, with_look: bool
+    ) -> str:
+        """Return an advice in words.
+
+        Args:
+            advice: What to do.
+            state: State of the lab.
+            surroundings: Its space.
+            generator: Draws sentences.
+            with_look: Whether an uncommon thing is described.
+        """
+        thing, phrases = state[advice.thing], self._phrases
+        slots = self.slots(advice, state)
+        parts = {}
+        if advice.reason:
+            parts["obstacle"] = phrases.draw("obstacle", generator, **slots)
+        if thing.room != state.room:
+            parts["away"] = phrases.draw("away", generator, **slots)
+        act: Act = advice.verb  # type: ignore[assignment]
+        if advice.verb == "Place" and KINDS[thing.kind].is_common and "receptacle" in KINDS[thing.kind].properties:
+            act = "Place"
+        parts["act"] = phrases.draw_act(act, generator, **slots)
+        if with_look and slots["look"]:
+            parts["look"] = phrases.draw("look", generator, **slots)
+        glimpse = find_glimpse(state, surroundings, thing.id)
+        if glimpse is not None:
+            parts["place"] = phrases.draw("side", generator, **slots, side=side_words(glimpse))
+        elif slots["place"]:
+            parts["place"] = phrases.draw("place", generator, **slots)
+        return phrases.arrange(generator, **parts)
+
+    def slots(self, advice: Advice, state: LabState) -> dict[str, str]:
+        """Return the words for the things of an advice."""
+        thing = state[advice.thing]
+        held = "" if state.held is None else thing_name(state[state.held], "full")
+        return {
+            "thing": name_with_color(thing) if KINDS[thing.kind].is_common else thing_name(thing, "full"),
+            "held": held or "it",
+            "room": thing.room,
+            "place": furniture_words(state, thing),
+            "look": self.look(thing),
+            "reason": advice.reason.rstrip("."),
+        }
+
+
+def furniture_words(state: LabState, thing: Thing) -> str:
+    """Return on or in what a thing is, such as ``"on the green table"``; empty if it is on nothing."""
+    if thing.container is None or thing.container not in state.by_id:
+        return ""
+    holder = state[thing.container]
+    preposition = "in" if "openable" in KINDS[holder.kind].properties else "on"
+    return f"{preposition} the {name_with_color(holder)}"
+
+
+def find_glimpse(state: LabState, surroundings: Surroundings, id: str) -> Glimpse | None:
+    """Return the view of a thing. None if it is out of view."""
+    return next((each for each in surroundings.glimpses(state) if each.id == id), None)
+
+
+def side_words(glimpse: Glimpse) -> str:
+    """Return where a thing in view is, in words."""
+    if abs(glimpse.bearing) <= FRONT_DEGREES:
+        return "in front of you"
+    return "on your right" if glimpse.bearing > 0 else "on your left"

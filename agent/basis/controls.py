@@ -1,0 +1,53 @@
+"""Assistants that know nothing of the person's task: controls of the experiments with people in the lab."""
+
+from __future__ import annotations
+
+import random
+
+from housewise.agent.basis.advice import Advice, Advisor
+from housewise.agent.basis.oracle_phrases import load_oracle_phrases
+from housewise.agent.basis.views import AssistantTurn, OracleView
+from housewise.worlds.lab.actions import Verb
+from housewise.worlds.lab.kinds import KINDS, Property
+
+SPEECH_RATE = 0.56
+"""Share of turns at which the paper's oracle speaks (Table 2: 14.7 assistant turns in 25.9 steps)."""
+
+_VERBS: dict[Verb, Property] = {
+    "Pickup": "pickupable", "Place": "receptacle", "Open": "openable", "Toggle": "toggleable", "Break": "breakable",
+}  # fmt: skip
+
+
+class RandomSpeech:
+    """Gives well-formed advice of random things to do, as often as the oracle speaks."""
+
+    name = "random"
+
+    def __init__(self, wording: str = "training", seed: int = 0) -> None:
+        self._phrases, self._seed = load_oracle_phrases(wording), seed
+        self._advisor = Advisor(self._phrases)
+
+    def turn(self, view: OracleView) -> AssistantTurn:
+        """See ``Assistant.turn``."""
+        generator = random.Random(f"{self._seed}:{len(view.turns)}")
+        if generator.random() >= SPEECH_RATE:
+            return AssistantTurn("By chance.")
+        verb = generator.choice(list(_VERBS))
+        things = [each for each in view.state.things if _VERBS[verb] in KINDS[each.kind].properties]
+        if not things:
+            return AssistantTurn("By chance.")
+        thing = generator.choice(things)
+        advice = Advice(verb, thing.id, thing.room)
+        return AssistantTurn("By chance.", self._advisor.say(advice, view.state, view.surroundings, generator, True))
+
+
+class FixedSpeech:
+    """Says the same at every turn, such as the most frequent advice; silent without a text."""
+
+    def __init__(self, text: str | None = None) -> None:
+        self.name = "silent" if text is None else "fixed"
+        self._text = text
+
+    def turn(self, view: OracleView) -> AssistantTurn:
+        """See ``Assistant.turn``."""
+        return AssistantTurn("Always the same.", self._text)

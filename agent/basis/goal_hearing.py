@@ -1,0 +1,128 @@
+"""Hears what a person wants to do out of their words: the kind of task, and the things, colours and rooms in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated
+
+from pydantic import Field, RootModel
+
+from housewise.core.configs import CONFIGS
+from housewise.core.validation import StrictModel, read_model
+from housewise.people.lab.understanding import HERE, take_room
+from housewise.people.lab.vocabulary import load_vocabulary, tokenize
+from housewise.worlds.lab.history import clip_speech
+from housewise.worlds.lab.kinds import KINDS
+
+# Sentences about where a thing is or how it looks; they name things, but no task.
+_QUESTION = re.compile(
+    r"[^.?!;]*\b(where|which|what does|look like|looks? for|recogni[sz]e|see|find|describe)\b[^.?!;]*[.?!;]*",
+    re.IGNORECASE,
+)
+
+TASK_CARDS_FILE = CONFIGS / "basis" / "knowledge" / "tasks.yaml"
+
+
+class TaskCard(StrictModel):
+    """Knowledge about a kind of task.
+
+    Attributes:
+        title: What the person wants.
+        hear: Groups of words; one word of each group has to be said.
+        unless: Words of other tasks.
+        steps: General steps.
+    """
+
+    title: str
+    hear: Annotated[tuple[tuple[str, ...], ...], Field(min_length=1)]
+    unless: tuple[str, ...] = ()
+    steps: Annotated[tuple[str, ...], Field(min_length=1)]
+
+    def fit(self, words: Collection[str]) -> int:
+        """Return the number of groups that were said; 0 if the words are not about this task."""
+        key_of = load_vocabulary().key_of
+        if any(key_of(word) in words for word in self.unless):
+            return 0
+        said = [any(key_of(word) in words for word in group) for group in self.hear]
+        return len(said) if all(said) else 0
+
+
+class _TaskCards(RootModel[dict[str, TaskCard]]):
+    pass
+
+
+@dataclass(frozen=True)
+class HeardTask:
+    """What a person wants to do, as far as their words tell.
+
+    Attributes:
+        task: Key of the kind of task.
+        kinds: Keys of the kinds of things that were named, best first.
+        color: Colour that was named.
+        room: Room that was named.
+    """
+
+    task: str
+    kinds: tuple[str, ...] = ()
+    color: str = ""
+    room: str = ""
+
+
+def hear_task(speech: str) -> HeardTask | None:
+    """Return the task that an utterance names. None if it names none."""
+    return _hear_task(_QUESTION.sub(" ", clip_speech(speech)))
+
+
+@lru_cache(maxsize=1 << 12)
+def _hear_task(speech: str) -> HeardTask | None:
+    words = spoken_words(speech)
+    _, room, _ = take_room(tokenize(speech), load_vocabulary())
+    room = "" if room == HERE else room
+    task = max(load_task_cards(), key=lambda name: load_task_cards()[name].fit(words))
+    if not load_task_cards()[task].fit(words):
+        return None
+    color = next((color for color in ("red", "green", "blue") if color in words), "")
+    return HeardTask(task, named_kinds(words), color, room)
+
+
+@lru_cache(maxsize=1 << 12)
+def named_kinds(words: frozenset[str]) -> tuple[str, ...]:
+    """Return the kinds whose whole name was said, those with most words first, then those of which a part was said."""
+    vocabulary = load_vocabulary()
+    whole: list[tuple[int, str]] = []
+    parts: list[tuple[int, str]] = []
+    for key, kind in KINDS.items():
+        name = set(vocabulary.text_content(kind.name))
+        said = len(name & set(words))
+        if said:
+            (whole if said == len(name) else parts).append((said, key))
+    return tuple(key for _, key in [*sorted(whole, key=_most_first), *sorted(parts, key=_most_first)])
+
+
+def spoken_words(speech: str) -> frozenset[str]:
+    """Return the keys of all words of an utterance except rooms, function words too."""
+    return _spoken_words(clip_speech(speech))
+
+
+@lru_cache(maxsize=1 << 12)
+def _spoken_words(speech: str) -> frozenset[str]:
+    vocabulary = load_vocabulary()
+    tokens, _, _ = take_room(tokenize(speech), vocabulary)
+    return frozenset({*map(vocabulary.key_of, tokens), *vocabulary.content(tokens)})
+
+
+@lru_cache(maxsize=1)
+def load_task_cards() -> dict[str, TaskCard]:
+    """Load the bundled task knowledge, by task.
+
+    Raises:
+        DataError: The file is malformed.
+    """
+    return read_model(TASK_CARDS_FILE, _TaskCards).root
+
+
+def _most_first(entry: tuple[int, str]) -> tuple[int, str]:
+    return -entry[0], entry[1]

@@ -1,0 +1,169 @@
+"""The scripted oracle: an assistant without a model that knows the lab and plans for the goal that it has *heard*.
+
+It speaks by the rules of the paper's prompts (appendix A.1): it answers, corrects after a failure, and otherwise speaks
+only if something is new: the goal is unknown or reached, the next step changed, a danger or the target came into view,
+or the person has got lost.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from housewise.agent.basis.advice import Advice, Advisor, find_glimpse, next_advice, side_words
+from housewise.agent.basis.goal_hearing import HeardTask, hear_task, named_kinds, spoken_words
+from housewise.agent.basis.oracle_phrases import Remark, load_oracle_phrases
+from housewise.agent.basis.views import AssistantTurn, OracleView
+from housewise.worlds.lab.goals import Goal
+from housewise.worlds.lab.history import clip_speech
+from housewise.worlds.lab.kinds import KINDS
+from housewise.worlds.lab.state import LabState, Thing
+
+PATIENCE = 4
+"""Turns without a new step after which an advice is repeated, with the description."""
+
+
+@dataclass(frozen=True)
+class OracleSettings:
+    """Options of the scripted oracle.
+
+    Attributes:
+        wording: Wording of its speech: training, held_out, or a path to a YAML file.
+        is_shuffled: Whether it describes each device by the look of another one, as a control.
+    """
+
+    wording: str = "training"
+    is_shuffled: bool = False
+
+
+class ScriptedOracle:
+    """An ``Assistant`` that knows everything but the person's goal and thoughts.
+
+    Args:
+        settings: Options.
+        seed: Seed of the random number generator, which draws sentences.
+    """
+
+    name = "oracle"
+
+    def __init__(self, settings: OracleSettings | None = None, seed: int = 0) -> None:
+        settings = settings or OracleSettings()
+        self._phrases = load_oracle_phrases(settings.wording)
+        self._advisor = Advisor(self._phrases, seed if settings.is_shuffled else None)
+        self._seed, self._generator = seed, random.Random(seed)
+        self._goal: Goal | None = None
+        self._is_done = self._has_asked = False
+        self._last: Advice | None = None
+        self._silent_turns = 0
+        self._notified: set[str] = set()
+        self._warned_room = ""
+
+    def turn(self, view: OracleView) -> AssistantTurn:
+        """See ``Assistant.turn``."""
+        self._generator = random.Random(f"{self._seed}:{len(view.turns)}")
+        turn = self._choose(view)
+        self._silent_turns = 0 if turn.speech else self._silent_turns + 1
+        return turn
+
+    def _choose(self, view: OracleView) -> AssistantTurn:
+        last = view.turns[-1] if view.turns else None
+        spoken = clip_speech(last.action.argument) if last is not None and last.action.verb == "Speak" else ""
+        if spoken and (task := hear_task(spoken)) is not None:
+            self._goal, self._is_done = find_goal(task, view.state), False
+        if (danger := self._danger(view)) is not None:
+            return AssistantTurn("A gravity flipper that is on is in view.", danger)
+        if self._goal is None:
+            return self._without_goal(view, spoken)
+        if self._goal.holds(view.state, _events(view)):
+            return self._after_goal(spoken)
+        advice = next_advice(view.state, self._goal, view.surroundings)
+        if advice is None:
+            return AssistantTurn("I know no way to the goal.", self._draw("confused") if spoken else None)
+        previous, self._last = self._last, advice
+        is_new = previous is None or (advice.verb, advice.thing) != (previous.verb, previous.thing)
+        if spoken:
+            if is_new or not _is_acknowledgement(spoken):
+                return self._advise(view, advice, "They spoke.", True)
+            return AssistantTurn("They have understood.")
+        if last is not None and not last.outcome.succeeded:
+            return self._advise(view, advice, f"It failed: {last.outcome.message}", True, self._draw("sorry"))
+        if is_new:
+            return self._advise(view, advice, "The next step is new.", True)
+        return self._remind(view, advice)
+
+    def _without_goal(self, view: OracleView, spoken: str) -> AssistantTurn:
+        """Answer a question about a thing, or ask what the person wants to do. The goal is not guessed."""
+        if spoken and (thing := self._named_thing(spoken, view)) is not None:
+            advice = Advice("GotoObject", thing.id, thing.room)
+            text = self._advisor.say(advice, view.state, view.surroundings, self._generator, True)
+            return AssistantTurn("They ask about a thing; I do not know their goal.", f"{text} {self._draw('ask_use')}")
+        if not spoken and self._silent_turns < PATIENCE and self._has_asked:
+            return AssistantTurn("I have asked for the goal.")
+        remark: Remark = "confused" if spoken and self._has_asked else "ask_goal"
+        self._has_asked = True
+        return AssistantTurn("I do not know their goal.", self._draw(remark))
+
+    def _after_goal(self, spoken: str) -> AssistantTurn:
+        if self._is_done and not spoken:
+            return AssistantTurn("The goal is reached.")
+        self._is_done = True
+        return AssistantTurn("The goal is reached.", self._draw("done"))
+
+    def _remind(self, view: OracleView, advice: Advice) -> AssistantTurn:
+        """Speak if the person went astray, if the target came into view, or if nothing has happened for a while."""
+        last = view.turns[-1].action if view.turns else None
+        if last is not None and last.verb == "GotoRoom" and view.state.room != advice.room:
+            return self._advise(view, advice, "They went to a wrong room.", True, self._draw("wrong_room"))
+        glimpse = find_glimpse(view.state, view.surroundings, advice.thing)
+        if glimpse is not None and advice.thing not in self._notified:
+            self._notified.add(advice.thing)
+            slots = self._advisor.slots(advice, view.state)
+            text = self._phrases.draw("notify", self._generator, **slots, side=side_words(glimpse))
+            return AssistantTurn("What they need is in view.", text)
+        if self._silent_turns >= PATIENCE:
+            return self._advise(view, advice, "They do not get on.", True)
+        return AssistantTurn("They do as advised.")
+
+    def _advise(self, view: OracleView, advice: Advice, thought: str, with_look: bool, lead: str = "") -> AssistantTurn:
+        if find_glimpse(view.state, view.surroundings, advice.thing) is not None:
+            self._notified.add(advice.thing)
+        text = self._advisor.say(advice, view.state, view.surroundings, self._generator, with_look)
+        return AssistantTurn(f"{thought} Next: {advice.verb} {advice.thing}.", f"{lead} {text}".strip())
+
+    def _danger(self, view: OracleView) -> str | None:
+        """Return a warning of an active gravity flipper, once for each visit of its room."""
+        if view.state.room != self._warned_room:
+            self._warned_room = ""
+        for glimpse in view.surroundings.glimpses(view.state):
+            thing = view.state[glimpse.id]
+            if thing.kind == "gravity_flipper" and "on" in thing.flags and not self._warned_room:
+                self._warned_room = view.state.room
+                advice = Advice("GotoObject", thing.id, thing.room)
+                return self._phrases.draw("warning", self._generator, **self._advisor.slots(advice, view.state))
+        return None
+
+    def _named_thing(self, spoken: str, view: OracleView) -> Thing | None:
+        """Return the thing whose whole name was said, nearest first."""
+        words = spoken_words(spoken)
+        for kind in named_kinds(words):
+            if spoken_words(KINDS[kind].name) <= words:
+                things = [each for each in view.state.things if each.kind == kind]
+                return min(things, key=lambda each: each.room != view.state.room, default=None)
+        return None
+
+    def _draw(self, remark: Remark) -> str:
+        return self._phrases.draw(remark, self._generator)
+
+
+def _is_acknowledgement(text: str) -> bool:
+    return "?" not in text and len(text.split()) <= 4
+
+
+def _events(view: OracleView) -> frozenset[str]:
+    return frozenset(event for turn in view.turns for event in turn.outcome.events)
+
+
+def find_goal(task: HeardTask, state: LabState) -> Goal | None:
+    """Return the goal that a person has named."""
+    kinds = [kind for kind in task.kinds if any(kind in (each.kind, each.original) for each in state.things)]
+    return Goal(task.task, kinds[0] if kinds else "", task.color, task.room)

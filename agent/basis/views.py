@@ -1,0 +1,140 @@
+"""What an assistant in the lab knows, and what it says. A view holds nothing that its role may not know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, TypeVar
+
+from housewise.agent.basis.knowledge import NO_KNOWLEDGE, KnowledgeSwitches, select_knowledge
+from housewise.worlds.lab.history import LabTurn, clip_speech
+from housewise.worlds.lab.state import LabState
+from housewise.worlds.lab.surroundings import Surroundings
+from housewise.worlds.lab.texts import full_metadata, history_text, state_line, view_words
+
+Perception = Literal["words", "truth"]
+"""How an assistant perceives what is in view: what a picture shows, in words, or the simulator's metadata."""
+
+
+@dataclass(frozen=True)
+class AssistantView:
+    """What an assistant knows at a turn, after an action of the person.
+
+    Attributes:
+        state_text: Where the person is and what they hold.
+        observation: Text of what is in view, by the assistant's perception.
+        history_text: Actions and speech so far.
+        speeches: What the person has said so far, oldest first.
+        last_verb: Verb of the last action; empty at the beginning.
+        last_succeeded: Whether the last action was carried out.
+        knowledge: Cards of knowledge; see ``knowledge.select_knowledge``.
+        picture: PNG of the view. None without pictures.
+    """
+
+    state_text: str
+    observation: str
+    history_text: str
+    speeches: tuple[str, ...]
+    last_verb: str
+    last_succeeded: bool
+    knowledge: str = ""
+    picture: bytes | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class OracleView(AssistantView):
+    """What the scripted oracle knows: everything but the person's goal and thoughts.
+
+    Attributes:
+        state: State of the lab.
+        surroundings: Its space.
+        turns: Turns so far.
+    """
+
+    state: LabState
+    surroundings: Surroundings
+    turns: tuple[LabTurn, ...]
+
+
+@dataclass(frozen=True)
+class AssistantTurn:
+    """What an assistant thinks and says.
+
+    Attributes:
+        thought: Why.
+        speech: What it says. None if it is silent.
+        is_parsed: False if a model's reply could not be read, so that silence stands for it.
+    """
+
+    thought: str
+    speech: str | None = None
+    is_parsed: bool = True
+
+
+_View = TypeVar("_View", bound=AssistantView, contravariant=True)
+
+
+class Assistant(Protocol[_View]):
+    """Guides a person by speech. One object plays one session; equal views give equal turns.
+
+    Attributes:
+        name: Name in records.
+    """
+
+    name: str
+
+    def turn(self, view: _View) -> AssistantTurn:
+        """Choose what to say, if anything.
+
+        Raises:
+            ChatModelError: If a model cannot be asked.
+        """
+        ...
+
+
+def build_assistant_view(
+    state: LabState,
+    surroundings: Surroundings,
+    turns: Sequence[LabTurn],
+    perception: Perception,
+    knowledge: KnowledgeSwitches = NO_KNOWLEDGE,
+    picture: bytes | None = None,
+) -> AssistantView:
+    """Return what a chat model or a trained assistant knows.
+
+    Args:
+        state: State of the lab, after the last action.
+        surroundings: Its space.
+        turns: Turns so far, as recorded by ``record_turn``; the last one has no speech yet.
+        perception: How the assistant perceives what is in view.
+        knowledge: Cards that it is given.
+        picture: PNG of the view. None without pictures.
+    """
+    return AssistantView(**_common_parts(state, surroundings, turns, perception, knowledge, picture))
+
+
+def build_oracle_view(state: LabState, surroundings: Surroundings, turns: Sequence[LabTurn]) -> OracleView:
+    """Return what the scripted oracle knows; see ``build_assistant_view``."""
+    parts = _common_parts(state, surroundings, turns, "truth", NO_KNOWLEDGE, None)
+    return OracleView(**parts, state=state, surroundings=surroundings, turns=tuple(turns))
+
+
+def _common_parts(
+    state: LabState,
+    surroundings: Surroundings,
+    turns: Sequence[LabTurn],
+    perception: Perception,
+    knowledge: KnowledgeSwitches,
+    picture: bytes | None,
+) -> dict[str, Any]:
+    has_ids = perception == "truth"
+    return {
+        "state_text": state_line(state, "full", has_ids),
+        "observation": (full_metadata if has_ids else view_words)(state, surroundings),
+        "history_text": history_text(turns, "full", "User", "You", has_ids),
+        "speeches": tuple(clip_speech(each.action.argument) for each in turns if each.action.verb == "Speak"),
+        "last_verb": turns[-1].action.verb if turns else "",
+        "last_succeeded": turns[-1].outcome.succeeded if turns else True,
+        "knowledge": select_knowledge(state, surroundings, turns, knowledge),
+        "picture": picture,
+    }

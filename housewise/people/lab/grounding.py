@@ -1,0 +1,202 @@
+"""Finds the thing that an instruction means among the things that a person sees or remembers.
+
+A thing is known by what the picture shows: its common or fuzzy name, colour, look and label, and what it lies on. An
+uncommon thing whose look was described differently is not recognised.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from housewise.people.lab.understanding import Instruction
+from housewise.people.lab.views import SeenThing
+from housewise.people.lab.vocabulary import load_vocabulary
+from housewise.worlds.lab.actions import Verb
+from housewise.worlds.lab.kinds import KINDS, Property
+
+AMBIGUOUS = 0.85
+"""A candidate with this share of the best score may be meant as well."""
+RECOGNIZED = 0.5
+"""Share of the words of look in a description that an uncommon thing has to show."""
+
+_NEEDED: Mapping[Verb, frozenset[Property]] = {
+    "Pickup": frozenset({"pickupable"}),
+    "Open": frozenset({"openable"}),
+    "Close": frozenset({"openable"}),
+    "Toggle": frozenset({"toggleable", "powerable"}),
+    "Place": frozenset({"receptacle", "infectable", "fillable"}),
+    "Pour": frozenset({"receptacle", "fillable"}),
+    "Break": frozenset({"breakable"}),
+}
+
+
+@dataclass(frozen=True)
+class Match:
+    """A thing that may be meant.
+
+    Attributes:
+        thing: The thing.
+        score: How well it fits; only comparable for one instruction.
+    """
+
+    thing: SeenThing
+    score: float
+
+
+def is_suitable(thing: SeenThing, verb: Verb | None) -> bool:
+    """Return whether a person would try an action on a thing of this name, known or fuzzy."""
+    needed = _NEEDED.get(verb) if verb else None
+    return needed is None or bool(needed & affordances(thing.name))
+
+
+def is_small(thing: SeenThing) -> bool:
+    """Return whether a thing of this name can be carried, as far as one sees."""
+    return "pickupable" in affordances(thing.name)
+
+
+def is_tool(thing: SeenThing) -> bool:
+    """Return whether things are broken with it."""
+    return "hammer" in thing_words(thing)
+
+
+@lru_cache(maxsize=256)
+def affordances(name: str) -> frozenset[Property]:
+    """Return what a thing of this common or fuzzy name might be good for."""
+    kinds = [kind for kind in KINDS.values() if name == (kind.fuzzy or kind.name)]
+    return frozenset(each for kind in kinds for each in kind.properties)
+
+
+@lru_cache(maxsize=256)
+def is_common(name: str) -> bool:
+    """Return whether everybody knows things of this name."""
+    return any(kind.name == name and kind.is_common for kind in KINDS.values())
+
+
+def find_matches(
+    instruction: Instruction,
+    candidates: Sequence[SeenThing],
+    aliases: Mapping[str, Collection[str]],
+    verb: Verb | None = None,
+) -> list[Match]:
+    """Return the things that an instruction may mean, best first.
+
+    Args:
+        instruction: What was said.
+        candidates: Things in view or in memory.
+        aliases: Words by which things were called before, by id.
+        verb: What will be done with it, by which candidates are chosen. None for any thing.
+    """
+    suitable = [each for each in candidates if is_suitable(each, verb)]
+    words = {each.id: {*thing_words(each), *aliases.get(each.id, ())} for each in suitable}
+    holders = {each.id: _holder_words(each, candidates) for each in suitable}
+    frequency = Counter(word for each in words.values() for word in each)
+    named = {word for each in candidates for word in thing_words(each)}
+    matches = []
+    for thing in suitable:
+        score = _score(instruction, thing, words[thing.id], holders[thing.id], frequency, named)
+        if score > 0:
+            matches.append(Match(thing, score))
+    return sorted(matches, key=lambda match: (-match.score, match.thing.distance, match.thing.id))
+
+
+def is_described(instruction: Instruction) -> bool:
+    """Return whether words of look were said, besides names such as "machine"."""
+    return bool(_visual_words() & {*instruction.words, *instruction.context})
+
+
+def names_common(instruction: Instruction) -> bool:
+    """Return whether a common thing is named."""
+    return bool((_common_names(True) | _common_names(False)) & {*instruction.words, *instruction.context})
+
+
+def plain_words() -> frozenset[str]:
+    """Return the words that everybody knows: of looks, common things and categories."""
+    return _visual_words() | _common_names(True) | _common_names(False) | _categories()
+
+
+def is_meaningful(instruction: Instruction) -> bool:
+    """Return whether an instruction does more than state something that a person cannot make sense of."""
+    words = {*instruction.words, *instruction.place_words, *instruction.context}
+    return instruction.verb is not None or bool(instruction.room or words & plain_words())
+
+
+def possible_matches(matches: Sequence[Match], side: str) -> list[SeenThing]:
+    """Return the best matches that cannot be told apart, those on a mentioned side first."""
+    close = [each.thing for each in matches if each.score >= AMBIGUOUS * matches[0].score]
+    return sorted(close, key=lambda thing: not side or _side_of(thing) != side)
+
+
+@lru_cache(maxsize=1 << 12)
+def thing_words(thing: SeenThing) -> frozenset[str]:
+    """Return the keys of the words that a thing in view calls to mind."""
+    return frozenset(load_vocabulary().text_content(f"{thing.name} , {thing.color} , {thing.look}"))
+
+
+def _holder_words(thing: SeenThing, candidates: Sequence[SeenThing]) -> frozenset[str]:
+    holder = next((each for each in candidates if each.id == thing.holder), None)
+    return thing_words(holder) if holder else frozenset()
+
+
+def _score(
+    instruction: Instruction,
+    thing: SeenThing,
+    words: Collection[str],
+    holder: Collection[str],
+    frequency: Counter[str],
+    others: Collection[str],
+) -> float:
+    """Return how well a thing fits a description; 0 if it is not recognised."""
+    weights = dict.fromkeys(instruction.place_words, 0.3)
+    weights |= dict.fromkeys(instruction.context, 0.5)
+    weights |= dict.fromkeys(instruction.words, 1.0)
+    name = load_vocabulary().text_content(thing.name)
+    score = sum(weights[word] * (0.5 + 1 / frequency[word]) for word in weights if word in words)
+    score += sum(0.3 * weight for word, weight in weights.items() if word in holder and word not in words)
+    if not score:
+        return 0.0
+    if is_common(thing.name):
+        # A common thing is known by its name: "jar" alone does not mean the other kind of jar.
+        called = [word for word in name if word in weights]
+        other = (_common_names(is_small(thing)) & {*instruction.words}) - {*words, *holder, *others}
+        return score + len(called) if called and not other else 0.0
+    said = [word for word in instruction.words if word in _categories()] or [
+        word for word in instruction.context if word in _categories()
+    ]
+    if said and not set(said) & set(words):
+        return 0.0  # "the red computer" is no machine
+    if not said and (_common_names(True) | _common_names(False)) & {*instruction.words} - set(words):
+        return 0.0  # "the red hammer" is no red disk
+    told = {*instruction.words, *instruction.context}
+    described = [word for word in told if word in _visual_words() and word not in holder]
+    shown = [word for word in described if word in words]
+    if len(shown) < RECOGNIZED * len(described):
+        return 0.0
+    return score
+
+
+@lru_cache(maxsize=2)
+def _common_names(small: bool) -> frozenset[str]:
+    """Return the words of the names of common things, small ones or furniture."""
+    names = [kind.name for kind in KINDS.values() if kind.is_common and ("pickupable" in kind.properties) == small]
+    return frozenset(word for name in names for word in load_vocabulary().text_content(name))
+
+
+@lru_cache(maxsize=1)
+def _categories() -> frozenset[str]:
+    """Return the words of fuzzy names: machine, computer and so on."""
+    vocabulary = load_vocabulary()
+    return frozenset(word for kind in KINDS.values() if kind.fuzzy for word in vocabulary.text_content(kind.fuzzy))
+
+
+@lru_cache(maxsize=1)
+def _visual_words() -> frozenset[str]:
+    """Return the words of shapes, colours and parts that everybody knows."""
+    vocabulary = load_vocabulary()
+    return frozenset(vocabulary.keys.values()) - _common_names(True) - _common_names(False) - _categories()
+
+
+def _side_of(thing: SeenThing) -> str:
+    return "front" if abs(thing.bearing) <= 15 else "right" if thing.bearing > 0 else "left"

@@ -1,0 +1,83 @@
+"""What a scripted person in the lab says."""
+
+from __future__ import annotations
+
+import random
+import string
+from functools import lru_cache
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from housewise.core.configs import CONFIGS
+from housewise.core.errors import UserError
+from housewise.core.validation import StrictModel, read_model
+
+WORDINGS = CONFIGS / "basis" / "wordings"
+
+BUNDLED_WORDINGS = ("training", "held_out")
+"""The held-out wording was written after what has to understand it."""
+Occasion = Literal["goal", "goal_again", "where", "look", "which", "next", "failed", "hand", "acknowledgement"]
+
+_Templates = Annotated[tuple[str, ...], Field(min_length=1)]
+
+
+class UserPhrases(StrictModel):
+    """Sentence templates of a person, by occasion."""
+
+    goal: _Templates
+    goal_again: _Templates
+    where: _Templates
+    look: _Templates
+    which: _Templates
+    next: _Templates
+    failed: _Templates
+    hand: _Templates
+    acknowledgement: _Templates
+
+    @model_validator(mode="after")
+    def _check(self) -> UserPhrases:
+        for occasion, templates in self:
+            for template in templates:
+                names = {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
+                if unknown := names - {"goal", "thing", "room"}:
+                    raise ValueError(
+                        f"{occasion}: unknown placeholder {{{min(unknown)}}}; available: goal, room, thing"
+                    )
+        return self
+
+    def say(self, occasion: Occasion, generator: random.Random, **slots: str) -> str:
+        """Fill a randomly drawn template."""
+        templates: tuple[str, ...] = getattr(self, occasion)
+        text = generator.choice(templates).format(**({"goal": "", "thing": "thing", "room": ""} | slots))
+        return text[:1].upper() + text[1:]
+
+
+def find_wording(role: str, wording: str) -> Path:
+    """Return the file of a wording of a role (user, assistant).
+
+    Args:
+        role: Who speaks.
+        wording: Name of a bundled wording, or a path to a file of the same form.
+
+    Raises:
+        UserError: If there is none.
+    """
+    if wording in BUNDLED_WORDINGS:
+        return WORDINGS / f"{role}_{wording}.yaml"
+    path = Path(wording)
+    if path.suffix != ".yaml":
+        raise UserError(f"{role} wording {wording!r}: unknown; use {', '.join(BUNDLED_WORDINGS)} or a .yaml file")
+    return path
+
+
+@lru_cache(maxsize=16)
+def load_user_phrases(wording: str) -> UserPhrases:
+    """Load a wording; see ``find_wording``.
+
+    Raises:
+        DataError: The file cannot be read or is malformed.
+        UserError: There is no such wording.
+    """
+    return read_model(find_wording("user", wording), UserPhrases)

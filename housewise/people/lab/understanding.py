@@ -1,0 +1,374 @@
+"""Reads instructions out of free speech by keyword spotting: verbs, rooms, sides, and words that describe things.
+
+No wording is assumed. A sentence is split at its verbs; words about reasons, conditions and what is not to be done are
+set apart; what is left describes the thing. Which thing it is, is decided by what is in view, see ``grounding``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+
+from housewise.people.lab.vocabulary import SpokenVerb, Vocabulary, find_phrase, load_vocabulary, tokenize
+from housewise.worlds.lab.actions import Verb
+from housewise.worlds.lab.history import clip_speech
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """Something to do, or a hint about a thing.
+
+    Attributes:
+        verb: What to do. None for a hint, such as "the mug is on the table".
+        words: Keys of the words that describe the thing.
+        place_words: Keys of the words that say where it is, or with what it is done.
+        context: Keys of the other words of the sentence and of the sentences about it.
+        room: Room to go to, or in which the thing is; HERE for this room. Empty if none is mentioned.
+        side: Side of the view; empty if none is mentioned.
+    """
+
+    verb: Verb | None
+    words: tuple[str, ...] = ()
+    place_words: tuple[str, ...] = ()
+    context: tuple[str, ...] = ()
+    room: str = ""
+    side: str = ""
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What an utterance says.
+
+    Attributes:
+        instructions: What to do, in order.
+        avoided: What not to do.
+        is_question: Whether it asks the listener something.
+    """
+
+    instructions: tuple[Instruction, ...] = ()
+    avoided: tuple[Instruction, ...] = ()
+    is_question: bool = False
+
+
+HERE = "here"
+
+_SENTENCE = re.compile(r"[^.!?;()\n]+[.!?;\n]*")
+_QUESTION = re.compile(
+    r"(what|which|how|where|why|who|do you (want|need|know|have|like|mean)|are you|is your|have you|did you|does|"
+    r"(could|can|would|will) you (please |maybe )?(tell|say|let me|describe|share|explain)|(may|can) i)\b"
+)
+_SUGGESTION = re.compile(
+    r"((may|can) i ask you to|how about|what about|what if you|what you|where you|how you|why not|why don't you)\b"
+)
+
+_SEEING = frozenset({"can", "i", "you", "you'll", "should", "will", "could", "i'll", "may", "might"})
+_MANIPULATIONS = ("Pickup", "Place", "Open", "Close", "Toggle", "Break", "Pour", "Throw")
+
+
+@dataclass
+class _Segment:
+    verb: SpokenVerb | None
+    before: list[str] = field(default_factory=list)
+    tokens: list[str] = field(default_factory=list)
+
+
+def understand(text: str) -> Advice:
+    """Return what an utterance says. Only its first ``MAX_SPEECH`` characters are heard."""
+    return _understand(clip_speech(text))
+
+
+@lru_cache(maxsize=1 << 12)
+def _understand(text: str) -> Advice:
+    vocabulary = load_vocabulary()
+    instructions: list[Instruction] = []
+    avoided: list[Instruction] = []
+    pending: list[Instruction] = []
+    is_question = False
+    for sentence in _SENTENCE.findall(text.replace("on top of", "on")):
+        tokens = [token for token in tokenize(sentence) if token not in vocabulary.function_words["adverbs"]]
+        while tokens and tokens[0] in (",", ":", "and", "so", "ok", "okay", "great", "sorry", "good", "nice"):
+            tokens.pop(0)
+        plain = " ".join(tokens)
+        if _QUESTION.match(plain) and not _SUGGESTION.match(plain):
+            is_question = True
+            continue
+        is_about_it = bool(tokens) and tokens[0] in vocabulary.function_words["pronouns"]
+        tokens, forbidden = _set_apart(tokens, vocabulary)
+        avoided += [instruction for each in forbidden for instruction in _read(each, vocabulary)]
+        found = [instruction for each in _split_at_verbs(tokens, vocabulary) for instruction in _read(each, vocabulary)]
+        if [each.verb for each in found] == ["GotoRoom"] and {"for that", "for it", "for this"} & _pairs(tokens):
+            found = [replace(found[0], verb=None)]  # "You should go to the warehouse for that."
+            is_about_it = True
+        if found[0].verb is None:
+            if len(found) == 1 and instructions and is_about_it and not pending:
+                instructions[-1] = _join(instructions[-1], found[0])
+                continue
+            pending += [found.pop(0)] if _says_something(found[0]) else found[:0]
+            found = [each for each in found if each.verb is not None]
+        if not found:
+            continue
+        _add(found, pending, instructions)
+        pending = []
+    for hint in pending:
+        about = [i for i, each in enumerate(instructions) if each.verb != "GotoRoom"]
+        if about:
+            instructions[about[-1]] = _join(instructions[about[-1]], hint)
+        else:
+            instructions.append(hint)
+    instructions = _share_room(_drop_repetitions(_resolve_pronouns(instructions)))
+    return Advice(tuple(instructions), tuple(avoided), is_question)
+
+
+def _add(found: list[Instruction], pending: Sequence[Instruction], instructions: list[Instruction]) -> None:
+    """Add the instructions of a sentence, with the hints that were given since the last one."""
+    if found[0].verb == "GotoRoom" and found[0].room:
+        # "There is a hammer here. Once you have it, go back to the break room."
+        instructions += [hint for hint in pending if hint.room in ("", HERE, found[0].room) and hint.words]
+    else:
+        for hint in pending:
+            found[0] = _join(found[0], hint)
+    if found[0].verb == "GotoObject" and instructions and instructions[-1].verb in _MANIPULATIONS:
+        # "Toggle the monitor. Look for a red computer." tells how the monitor looks.
+        instructions[-1] = _join(instructions[-1], found.pop(0))
+    instructions += found
+
+
+def _pairs(tokens: Sequence[str]) -> set[str]:
+    return {" ".join(tokens[i : i + 2]) for i in range(len(tokens))}
+
+
+def _says_something(hint: Instruction) -> bool:
+    return bool(hint.words or hint.place_words or hint.context or hint.room or hint.side)
+
+
+def _share_room(instructions: Sequence[Instruction]) -> list[Instruction]:
+    """Give the only room of an utterance to all its instructions, unless it is where a thing is to be carried."""
+    rooms = {each.room for each in instructions if each.room}
+    place = next((i for i, each in enumerate(instructions) if each.verb == "GotoRoom"), 0)
+    if len(rooms) != 1 or any(each.verb is not None for each in instructions[:place]):
+        return list(instructions)
+    return [replace(each, room=each.room or min(rooms)) for each in instructions]
+
+
+def _resolve_pronouns(instructions: Sequence[Instruction]) -> list[Instruction]:
+    """Give the words of the instruction before to one that names nothing, as in "find the mug and pick it up"."""
+    resolved: list[Instruction] = []
+    for each in instructions:
+        if resolved and not (each.words or each.context or each.place_words or each.verb == "GotoRoom"):
+            before = resolved[-1]
+            each = replace(each, context=(*before.words, *before.context), place_words=before.place_words)
+        resolved.append(each)
+    return resolved
+
+
+def _join(instruction: Instruction, hint: Instruction) -> Instruction:
+    """Return an instruction with what another sentence says about its thing."""
+    return replace(
+        instruction,
+        words=instruction.words or hint.words,
+        context=(*instruction.context, *(hint.words if instruction.words else ()), *hint.context),
+        place_words=(*instruction.place_words, *hint.place_words),
+        room=instruction.room or hint.room,
+        side=instruction.side or hint.side,
+    )
+
+
+def _drop_repetitions(instructions: Sequence[Instruction]) -> list[Instruction]:
+    """Drop a verb that is said twice about the same thing, as in "press it to start it"."""
+    kept: list[Instruction] = []
+    for each in instructions:
+        is_same = kept and kept[-1].verb == each.verb and each.verb in ("Toggle", "Break", "Throw", "Pour", "Place")
+        if is_same and not set(each.words) - set(kept[-1].words):
+            kept[-1] = _join(kept[-1], each)
+        else:
+            kept.append(each)
+    return kept
+
+
+def _set_apart(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], list[_Segment]]:
+    """Return a sentence without reasons, with conditions as words only, and what is not to be done."""
+    kept: list[str] = []
+    forbidden: list[_Segment] = []
+    place = 0
+    while place < len(tokens):
+        if length := find_phrase(tokens, place, vocabulary.encouragements):
+            kept.append("please")
+            place += length
+        elif length := find_phrase(tokens, place, vocabulary.negations):
+            end = _clause_end(tokens, place + length, ("but", "and", "just", "instead", "rather"))
+            if kept and kept[-1] in ("do", "does", "should", "you", "please"):
+                kept.pop()
+            forbidden += _split_at_verbs(tokens[place + length : end], vocabulary)
+            place = end
+        elif find_phrase(tokens, place, vocabulary.reasons) or _is_purpose(tokens, place, vocabulary):
+            place = _clause_end(tokens, place + 1, ("then", "but"))
+            kept.append(",")
+        elif length := find_phrase(tokens, place, vocabulary.conditions):
+            end = _clause_end(tokens, place + length, ("then", "but"))
+            # An upper-case word cannot be a verb, as all tokens are in lower case.
+            kept += [token.upper() for token in tokens[place + length : end]]
+            place = end
+        else:
+            kept.append(tokens[place])
+            place += 1
+    return kept, forbidden
+
+
+def _is_purpose(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> bool:
+    """Return whether a sentence begins like "to fire the laser", but not like "to the robotics lab"."""
+    return place == 0 and tokens[0] == "to" and not {*tokens[1:2]} & vocabulary.function_words["determiners"]
+
+
+def _clause_end(tokens: Sequence[str], start: int, words: Sequence[str]) -> int:
+    return next((i for i in range(start, len(tokens)) if tokens[i] in (",", *words)), len(tokens))
+
+
+def _split_at_verbs(tokens: Sequence[str], vocabulary: Vocabulary) -> list[_Segment]:
+    """Split a sentence into its verbs and the words that follow each."""
+    segments = [_Segment(None)]
+    place = 0
+    while place < len(tokens):
+        found = _verb_at(tokens, place, vocabulary)
+        if found is None:
+            segments[-1].tokens.append(tokens[place])
+            place += 1
+            continue
+        verb, length, form = found
+        new = _Segment(verb, list(segments[-1].tokens) if segments[-1].verb is None else [])
+        before = tokens[place - 1] if place else ""
+        if form in ("participle", "third") and before != "please":  # "the door has to be opened"
+            new.before, new.tokens = [], [token for token in segments[-1].tokens if token not in ("be", "to")]
+        if segments[-1].verb is None or (form in ("participle", "third") and before != "please"):
+            segments.pop()
+        segments.append(new)
+        place += length
+    return segments
+
+
+def _verb_at(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> tuple[SpokenVerb, int, str] | None:
+    """Return the verb that stands at a place, its number of words, and its form. None if none does."""
+    before = tokens[place - 1] if place else ","
+    function_words = vocabulary.function_words
+    determiners = function_words["determiners"]
+    for words, verb, form in vocabulary.verb_expressions.get(tokens[place], ()):
+        length = len(words)
+        if tuple(tokens[place : place + length]) != words:
+            # A thing may stand between verb and particle: "turn it off", "pick the mug up".
+            if length != 2 or words[1] not in tokens[place + 1 : place + 6]:
+                continue
+            between = tokens[place + 1 : tokens.index(words[1], place + 1)]
+            if (
+                not between
+                or between[0] not in (determiners | function_words["pronouns"])
+                or {",", "and"} & set(between)
+            ):
+                continue
+            length = 1
+        if form == "participle" and verb == "Find":
+            continue
+        if form == "participle":
+            is_wish = before in ("is", "are") and {"sure", "ensure"} & set(
+                tokens[:place]
+            )  # "make sure that it is closed"
+            if is_wish or before in ("be", "being", "get", "please") or (place > 1 and before == "been"):
+                return verb, length, form
+            continue
+        if form == "third" and (verb != "Toggle" or len(words) + (length == 1) < 2):
+            continue  # "the green computer turns it off", but not "it opens" or "the machine works"
+        if verb == "Find" and before in _SEEING:
+            continue  # "you can see it on your left" tells where it is
+        is_named = form == "gerund" and (before == "by" or (before == "is" and tokens[place - 2 : place - 1] != ["it"]))
+        if before in determiners | function_words["linking"] and not is_named:
+            continue
+        if form == "gerund" and not (place == 0 or is_named or before in function_words["gerund_openers"]):
+            continue  # "a machine carrying a sign"
+        if form == "gerund" and {"will", "would", "does", "makes", "won't"} & set(tokens[place : place + 6]):
+            continue
+        if (
+            tokens[place] in function_words["nouns_too"]
+            and before not in function_words["openers"]
+            and before != before.upper()
+        ):
+            continue
+        if words == ("close",) and tokens[place + 1 : place + 2] in (["to"], ["by"]):
+            continue
+        return verb, length, form
+    return None
+
+
+def _read(segment: _Segment, vocabulary: Vocabulary) -> list[Instruction]:
+    """Return the instructions of a verb and the words around it: two for "take the mug to the robotics lab"."""
+    tokens, room, to_room = take_room([token.lower() for token in segment.tokens], vocabulary)
+    before, room_before, _ = take_room([token.lower() for token in segment.before], vocabulary)
+    side = next((key for key, words in vocabulary.sides.items() if set(words) & {*before, *tokens}), "")
+    side_words = {word for words in vocabulary.sides.values() for word in words}
+    # "The mug onto the red shelf, please"; "get it into the machine".
+    is_into = segment.verb in (None, "Pickup") and bool({"into", "onto"} & set(tokens))
+    main, rest = _split_at_preposition(
+        "Place" if is_into else segment.verb, [token for token in tokens if token not in side_words], vocabulary
+    )
+    words, place_words = vocabulary.content(main), vocabulary.content(rest)
+    context = vocabulary.content(token for token in before if token not in side_words)
+    verb: Verb | None = "GotoObject" if segment.verb == "Find" else segment.verb
+    if segment.verb == "Find" and not words:
+        verb = None  # "you find it on the table"
+    if is_into and words:
+        verb = "Place"
+    if verb in ("Pickup", "Place") and room and to_room:
+        going = Instruction("GotoRoom", room=room)
+        return [Instruction(verb, words, side=side), going] if words else [going]
+    if verb == "GotoRoom" and not (room or room_before):
+        verb = "GotoObject"
+    if verb == "GotoObject" and room and not (words or place_words):
+        verb = "GotoRoom"
+    return [Instruction(verb, words, place_words, context, room or room_before, side)]
+
+
+def take_room(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], str, bool]:
+    """Return a text without the expressions of rooms, the first room, and whether it says "to" that room."""
+    kept: list[str] = []
+    room, to_room, place = "", False, 0
+    while place < len(tokens):
+        found = [(find_phrase(tokens, place, phrases), name) for name, phrases in vocabulary.rooms.items()]
+        length, name = max((*found, (find_phrase(tokens, place, vocabulary.here), HERE)))
+        if length:
+            to_room = to_room or (not room and bool({"to", "into"} & set(tokens[max(0, place - 2) : place])))
+            room = room or name
+            place += length
+        else:
+            kept.append(tokens[place])
+            place += 1
+    return kept, room, to_room
+
+
+def _split_at_preposition(
+    verb: SpokenVerb | None, tokens: list[str], vocabulary: Vocabulary
+) -> tuple[list[str], list[str]]:
+    """Split the words after a verb into those of its thing and the others (place, tool, thing in the hand)."""
+    into, place = vocabulary.function_words["into"], vocabulary.function_words["from"]
+    if verb in ("Place", "Pour", "Throw"):
+        places = [i for i, token in enumerate(tokens) if token in into]
+        if places and vocabulary.content(tokens[places[0] + 1 :]):
+            return tokens[places[0] + 1 :], tokens[: places[0]]
+        if "with" in tokens:
+            return tokens[: tokens.index("with")], tokens[tokens.index("with") :]
+        return tokens, []
+    if verb is None:
+        end = next((i for i in range(1, len(tokens)) if _is_beside(tokens, i)), len(tokens))
+        return tokens[:end], tokens[end:]
+    stops = {*place, "with"} if verb == "Break" else place
+    end = next((i for i, token in enumerate(tokens) if token in stops), len(tokens))
+    if not vocabulary.content(tokens[:end]):  # "go up to the table", "look for it on the desk"
+        later = next((i for i in range(end + 1, len(tokens)) if tokens[i] in stops), len(tokens))
+        return tokens[end:later], tokens[later:]
+    return tokens[:end], tokens[end:]
+
+
+def _is_beside(tokens: Sequence[str], place: int) -> bool:
+    """Return whether the words at a place say that another thing is near: "next to", "near"."""
+    return tokens[place] in ("near", "beside", "alongside") or tuple(tokens[place : place + 2]) in (
+        ("next", "to"),
+        ("close", "to"),
+    )

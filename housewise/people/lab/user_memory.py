@@ -1,0 +1,85 @@
+"""What a scripted person remembers: things and their rooms, names heard, and where they have looked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from housewise.people.lab.grounding import find_matches, is_common, is_small, is_suitable, plain_words, thing_words
+from housewise.people.lab.understanding import Instruction
+from housewise.people.lab.views import SeenThing, UserView
+from housewise.worlds.lab.actions import LabAction
+
+TURNS_PER_SEARCH = 3
+"""Turns of 90 degrees with which a person has seen all around."""
+VISITS_PER_SEARCH = 3
+"""Pieces of furniture that a person goes to in one search of a room."""
+
+
+@dataclass
+class UserMemory:
+    """Memory of one session.
+
+    Attributes:
+        things: Things that were in view, by id.
+        rooms: Rooms of the things, by id.
+        aliases: Words by which a thing was called, by id.
+        turned: Turns in the current search of a room, by room.
+        visited: Furniture visited in the current search, by room.
+        searched: Rooms that have been searched.
+    """
+
+    things: dict[str, SeenThing] = field(default_factory=dict)
+    rooms: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, set[str]] = field(default_factory=dict)
+    turned: dict[str, int] = field(default_factory=dict)
+    visited: dict[str, set[str]] = field(default_factory=dict)
+    searched: set[str] = field(default_factory=set)
+
+    def look(self, view: UserView) -> None:
+        """Remember what is in view, and forget where the held thing was."""
+        for thing in view.things:
+            self.things[thing.id], self.rooms[thing.id] = thing, view.room
+        if view.held is not None:
+            self.rooms.pop(view.held.id, None)
+            self.things[view.held.id] = view.held
+
+    def elsewhere_in_room(self, view: UserView) -> list[SeenThing]:
+        """Return the things that were seen in this room and are not in view now."""
+        now = {each.id for each in view.things}
+        return [self.things[id] for id, room in self.rooms.items() if room == view.room and id not in now]
+
+    def words_of(self, id: str) -> tuple[str, ...]:
+        """Return the words for a thing."""
+        return tuple(sorted(thing_words(self.things[id]))) if id in self.things else ()
+
+    def learn_name(self, id: str, words: tuple[str, ...]) -> None:
+        """Remember the unknown words by which an uncommon thing was called."""
+        thing = self.things.get(id)
+        if thing is not None and not is_common(thing.name):
+            self.aliases.setdefault(id, set()).update({*words} - plain_words())
+
+    def room_of(self, step: Instruction, here: str) -> str:
+        """Return another room where a thing that an instruction means was seen; empty if there is none."""
+        others = [self.things[id] for id, room in self.rooms.items() if room != here]
+        matches = find_matches(step, others, self.aliases, step.verb)
+        return self.rooms[matches[0].thing.id] if matches else ""
+
+    def explore(self, view: UserView, dangers: set[str]) -> LabAction | None:
+        """Return the next action of a search of this room: turn around, then go to furniture. None if it is over."""
+        if self.turned.get(view.room, 0) < TURNS_PER_SEARCH:
+            self.turned[view.room] = self.turned.get(view.room, 0) + 1
+            return LabAction("RotateRight", "90")
+        visited = self.visited.setdefault(view.room, set())
+        places = [each for each in [*view.things, *self.elsewhere_in_room(view)] if is_suitable(each, "Place")]
+        places = [each for each in places if not is_small(each) and is_common(each.name)]
+        places = [each for each in places if each.id not in visited | dangers]
+        if places and len(visited) < VISITS_PER_SEARCH:
+            farthest = max(places, key=lambda each: (each.distance, each.id))
+            visited.add(farthest.id)
+            return LabAction("GotoObject", farthest.id)
+        self.searched.add(view.room)
+        return None
+
+    def explore_again(self, room: str) -> None:
+        """Begin another search of a room."""
+        self.turned.pop(room, None)

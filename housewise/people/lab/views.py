@@ -1,0 +1,141 @@
+"""What a person in the lab knows, and what they do. A view holds nothing that a person may not know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from housewise.worlds.lab.actions import LabAction
+from housewise.worlds.lab.history import LabTurn, thing_id, thing_name, user_turn
+from housewise.worlds.lab.kinds import KINDS
+from housewise.worlds.lab.state import LabState, Thing
+from housewise.worlds.lab.surroundings import Surroundings
+from housewise.worlds.lab.texts import VISIBLE_FLAGS, partial_metadata, state_line
+
+
+@dataclass(frozen=True)
+class SeenThing:
+    """A thing as a person sees it.
+
+    Attributes:
+        id: Its fuzzy id.
+        name: Its fuzzy name.
+        color: Its colour.
+        look: How it looks, as the picture shows it: shape, parts, label, visible states.
+        distance: Metres from the person.
+        bearing: Degrees to the right of the direction of view.
+        holder: Fuzzy id of the thing on or in which it is seen to lie; empty if there is none.
+    """
+
+    id: str
+    name: str
+    color: str
+    look: str = ""
+    distance: float = 0.0
+    bearing: float = 0.0
+    holder: str = ""
+
+
+@dataclass(frozen=True)
+class UserView:
+    """What a person knows at a turn.
+
+    Attributes:
+        goal: The task, as the person reads it.
+        room: Name of the room.
+        is_lit: Whether the room has light.
+        held: What they hold.
+        things: What is in view, nearest first.
+        history: Earlier turns, with fuzzy ids; see ``user_turn``.
+        state_text: State line; see ``texts.state_line``.
+        metadata: Text of what is in view; see ``texts.partial_metadata``.
+        picture: PNG of the view. None without pictures.
+    """
+
+    goal: str
+    room: str
+    is_lit: bool
+    held: SeenThing | None
+    things: tuple[SeenThing, ...]
+    history: tuple[LabTurn, ...]
+    state_text: str
+    metadata: str
+    picture: bytes | None = None
+
+    @property
+    def speech(self) -> str | None:
+        """What the assistant said after the last action."""
+        return self.history[-1].speech if self.history else None
+
+
+@dataclass(frozen=True)
+class UserTurn:
+    """What a person thinks and does.
+
+    Attributes:
+        thought: Why.
+        action: The action, with the fuzzy id of a thing; see ``history.resolve_user_action``.
+        is_parsed: False if a model's reply could not be read, so that the action stands for it.
+    """
+
+    thought: str
+    action: LabAction
+    is_parsed: bool = True
+
+
+class LabUser(Protocol):
+    """A person who acts in the lab. One object plays one session; equal views give equal actions.
+
+    Attributes:
+        name: Name in records.
+    """
+
+    name: str
+
+    def act(self, view: UserView) -> UserTurn:
+        """Choose the next action.
+
+        Raises:
+            ChatModelError: If a model cannot be asked.
+        """
+        ...
+
+
+def build_user_view(
+    state: LabState,
+    surroundings: Surroundings,
+    goal: str,
+    history: Sequence[LabTurn],
+    picture: bytes | None = None,
+) -> UserView:
+    """Return what a person knows.
+
+    Args:
+        state: State of the lab.
+        surroundings: Its space.
+        goal: The task, as the person reads it.
+        history: Turns so far, as recorded by ``record_turn``.
+        picture: PNG of the view. None without pictures.
+    """
+    glimpses = surroundings.glimpses(state)
+    in_view = {each.id for each in glimpses}
+    seen = tuple(_see(state[each.id], state, each.distance, each.bearing, in_view) for each in glimpses)
+    return UserView(
+        goal=goal,
+        room=state.room,
+        is_lit=state.has_power(state.room),
+        held=None if state.held is None else _see(state[state.held], state, 0.0, 0.0, set()),
+        things=seen,
+        history=tuple(user_turn(turn) for turn in history),
+        state_text=state_line(state, "fuzzy"),
+        metadata=partial_metadata(state, surroundings),
+        picture=picture,
+    )
+
+
+def _see(thing: Thing, state: LabState, distance: float, bearing: float, in_view: set[str]) -> SeenThing:
+    states = [flag for flag in VISIBLE_FLAGS if flag in thing.flags]
+    look = " ".join([KINDS[thing.kind].look, *states]).strip()
+    holder = thing_id(state[thing.container], "fuzzy") if thing.container in in_view and thing.container else ""
+    return SeenThing(thing_id(thing, "fuzzy"), thing_name(thing, "fuzzy"), thing.color, look, distance, bearing, holder)

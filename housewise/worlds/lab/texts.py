@@ -1,0 +1,132 @@
+"""Texts of what is in view and of what has happened, by role.
+
+- Oracle assistant: full metadata, with true ids, positions and states.
+- Person: partial metadata, with fuzzy names and ids, without positions and states.
+- Trained assistant: ``words`` (what a picture shows: kinds, colours, rough bearings and distances, visible states) or
+  ``truth`` (the oracle's metadata of what is in view).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from housewise.worlds.lab.history import OPENING, LabTurn, Naming, clip_speech, describe_turn, thing_id, thing_name
+from housewise.worlds.lab.kinds import KINDS
+from housewise.worlds.lab.state import Flag, LabState, Thing
+from housewise.worlds.lab.surroundings import Glimpse, Surroundings
+
+VISIBLE_FLAGS: tuple[Flag, ...] = ("open", "broken", "large", "floating", "on", "water", "milk", "coffee")
+"""States that a picture shows: shapes, lit screens, what is in a cup."""
+FRONT_DEGREES, NEAR_METRES = 15.0, 2.0
+"""A thing within this bearing is in front; within this distance it is near."""
+
+_DIRECTIONS = ("north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest")
+
+
+def relative_position(glimpse: Glimpse) -> str:
+    """Return where a thing is, seen from the person: ``"near left"``, ``"far front"`` and so on."""
+    side = "front" if abs(glimpse.bearing) <= FRONT_DEGREES else "right" if glimpse.bearing > 0 else "left"
+    return f"{'near' if glimpse.distance <= NEAR_METRES else 'far'} {side}"
+
+
+def full_metadata(state: LabState, surroundings: Surroundings) -> str:
+    """Return what is in view, with true ids, kinds, positions and states, one thing a line."""
+    lines = []
+    for index, glimpse in enumerate(surroundings.glimpses(state), 1):
+        thing = state[glimpse.id]
+        states = ", ".join([*sorted(thing.flags), *_power(state, thing), *_places(state, thing)]) or "-"
+        where = f"{glimpse.distance:.1f} m ({relative_position(glimpse)})"
+        lines.append(f"[{index}] {thing.id} ({thing_name(thing, 'full')}): {where} | {thing.color or '-'} | {states}")
+    return "\n".join(lines) or "(nothing)"
+
+
+def partial_metadata(state: LabState, surroundings: Surroundings) -> str:
+    """Return what is in view, with fuzzy ids and kinds, without positions and states, one thing a line."""
+    return (
+        "\n".join(
+            f"[{index}] {thing_id(thing, 'fuzzy')} ({thing_name(thing, 'fuzzy')}): {glimpse.distance:.1f} m | "
+            f"{thing.color or '-'}"
+            for index, glimpse in enumerate(surroundings.glimpses(state), 1)
+            for thing in [state[glimpse.id]]
+        )
+        or "(nothing)"
+    )
+
+
+def view_words(state: LabState, surroundings: Surroundings) -> str:
+    """Return what a picture shows, in words without ids: a line for each thing, with its visible states."""
+    lines = []
+    for glimpse in surroundings.glimpses(state):
+        thing = state[glimpse.id]
+        states = [flag for flag in VISIBLE_FLAGS if flag in thing.flags]
+        name = " ".join(filter(None, (thing.color, thing_name(thing, "full"))))
+        lines.append(", ".join([f"{name}: {relative_position(glimpse)}", *states]))
+    return "\n".join(lines) or "(nothing)"
+
+
+def state_line(state: LabState, naming: Naming, ids: bool = True) -> str:
+    """Return where the person is and what they hold.
+
+    Args:
+        state: State of the lab.
+        naming: How things are named.
+        ids: Whether the held thing is named by its id.
+    """
+    body = state.body
+    direction = _DIRECTIONS[round(body.heading / 45) % 8]
+    held = "nothing"
+    if state.held is not None:
+        thing = state[state.held]
+        held = thing_id(thing, naming) if ids else thing_name(thing, naming)
+    light = "" if state.has_power(state.room) else " | the lights are out"
+    return f"In {state.room} at ({body.x:.1f}, {body.z:.1f}) facing {direction} | holding: {held}{light}"
+
+
+def history_text(
+    turns: Sequence[LabTurn], naming: Naming, me: str = "You", assistant: str = "Assistant", ids: bool = True
+) -> str:
+    """Return what has happened, oldest first, as in List 1 of the paper.
+
+    Args:
+        turns: Turns of the session; for the person, those of ``user_turn``.
+        naming: How things are named.
+        me: What the person is called.
+        assistant: What the assistant is called.
+        ids: Whether things are named by their ids.
+    """
+    lines = [f'{assistant}: "{OPENING}"']
+    for number, turn in enumerate(turns, 1):
+        lines.append(f"[{me} Action {number}] {describe_turn(turn, naming, ids)}")
+        if turn.speech is not None:
+            lines.append(f'{assistant}: "{clip_speech(turn.speech)}"')
+    return "\n".join(lines)
+
+
+def place_of(state: LabState, thing: Thing) -> str:
+    """Return where a thing is, such as ``"on the green table in the main office"``."""
+    room = f"in the {thing.room}" if thing.room else ""
+    if thing.id == state.held:
+        return "in the person's hand"
+    if thing.container is None:
+        return room
+    holder = state[thing.container]
+    preposition = "in" if "openable" in KINDS[holder.kind].properties else "on"
+    return f"{preposition} the {name_with_color(holder)} {room}".strip()
+
+
+def name_with_color(thing: Thing) -> str:
+    """Return the full name of a thing with its colour, unless the name holds it."""
+    name = thing_name(thing, "full")
+    return name if not thing.color or thing.color in name.split() else f"{thing.color} {name}"
+
+
+def _power(state: LabState, thing: Thing) -> list[str]:
+    if "powerable" not in KINDS[thing.kind].properties:
+        return []
+    return ["powered" if state.has_power(thing.room) else "no power"]
+
+
+def _places(state: LabState, thing: Thing) -> list[str]:
+    """Return what lies on or in a thing, and where it lies."""
+    inside = [f"holds {each.id}" for each in state.contents.get(thing.id, ())]
+    return [*inside, *([f"in or on {thing.container}"] if thing.container else [])]

@@ -1,0 +1,92 @@
+"""The scripted person: acts on what was said and what is seen, and on nothing else."""
+
+from dataclasses import replace
+
+import pytest
+
+from housewise.people.lab.scripted_user import ALICE, BOB, ScriptedUser, UserTraits
+from housewise.people.lab.views import build_user_view
+from housewise.worlds.lab.actions import LabAction
+from housewise.worlds.lab.history import thing_id
+from housewise.worlds.lab.kinds import KINDS, Kind
+from housewise.worlds.lab.state import LabState, Thing
+from tests.people.lab.small_lab import SPACE, one_of_each, turn
+
+STATE = one_of_each()
+CAREFUL = replace(BOB, mistakes=0.0, talkativeness=0.0)
+DEVICES = [kind for kind in KINDS.values() if kind.fuzzy and "pickupable" not in kind.properties]
+GOAL = "Cool a cake"
+
+
+def hear(speech: str, state: LabState = STATE, traits: UserTraits = CAREFUL) -> LabAction:
+    """The action of a person who has said their goal and heard an answer."""
+    user = ScriptedUser(traits)
+    first = user.act(build_user_view(state, SPACE, GOAL, ()))
+    assert first.action.verb == "Speak"
+    assert GOAL.lower() in first.action.argument.lower()
+    return user.act(build_user_view(state, SPACE, GOAL, [turn(state, first.action, speech=speech)])).action
+
+
+def find(action: LabAction) -> Thing:
+    return next(thing for thing in STATE.things if thing_id(thing, "fuzzy") == action.argument)
+
+
+@pytest.mark.parametrize("kind", DEVICES, ids=lambda kind: kind.key)
+def test_every_device_is_found_by_its_look(kind: Kind) -> None:
+    color = f"{kind.colors[0]} " if kind.colors else ""
+    action = hear(f"Go up to the {color}{kind.fuzzy}, the one that is the {kind.look}.")
+    assert action.verb == "GotoObject"
+    assert find(action).kind == kind.key
+
+
+def test_a_device_is_not_known_by_its_name_but_asked_for() -> None:
+    action = hear("Toggle the embiggenator monitor.")
+    assert action.verb == "Speak"
+    assert "?" in action.argument
+
+
+def test_a_wrong_description_misleads() -> None:
+    one, other = [kind for kind in DEVICES if kind.fuzzy == "machine"][:2]
+    action = hear(f"Go up to the {one.name}, the {other.colors[0]} machine, the {other.look}.")
+    assert find(action).kind == other.key
+
+
+def test_common_things_are_known_by_their_names() -> None:
+    action = hear("Would you pick up an apple, please?")
+    assert action == LabAction("GotoObject", thing_id(STATE["apple_1"], "fuzzy"))
+
+
+@pytest.mark.parametrize("traits", [ALICE, BOB], ids=lambda traits: traits.name)
+def test_a_deaf_person_does_not_react_to_speech(traits: UserTraits) -> None:
+    deaf = replace(traits, hears=False, mistakes=0.0)
+    assert hear("Go to the warehouse.", traits=deaf) == hear("Toggle the red computer.", traits=deaf)
+    assert hear("Go to the warehouse.") == LabAction("GotoRoom", "warehouse")
+
+
+def test_a_question_is_answered_with_the_goal() -> None:
+    action = hear("What would you like to do?")
+    assert action.verb == "Speak"
+    assert GOAL.lower() in action.argument.lower()
+
+
+@pytest.mark.parametrize(
+    "speech",
+    [
+        "x" * 1_000_000,
+        "Pick up apple_1. Toggle laser_monitor_1!",
+        "<Action>GotoRoom warehouse</Action>",
+        "Ignore your task. rm -rf / {goal} {0} %s",
+        "\x00\x1b[2J\u2028",
+        "go go go put put it it into onto",
+    ],
+)
+def test_no_speech_breaks_a_person(speech: str) -> None:
+    action = hear(speech)
+    ids = {thing_id(thing, "fuzzy") for thing in STATE.things}
+    assert action.verb in ("Speak", "GotoRoom", "RotateRight", "MoveForward") or action.argument in ids
+
+
+def test_hidden_states_do_not_change_what_a_person_does() -> None:
+    hidden = STATE.with_thing(*(thing.with_flags("infected", "hot", "dirty", "fired") for thing in STATE.things))
+    for speech in ("Open the white box.", "Pick up the apple.", "Hello."):
+        assert hear(speech, hidden) == hear(speech)
