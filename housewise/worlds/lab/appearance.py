@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from housewise.worlds.lab.device_shapes import DEVICES, Builder, Look, monitor
+from housewise.worlds.lab.device_shapes import DEVICES, Builder, Look
 from housewise.worlds.lab.furniture import FURNITURE
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.parts import Appearance, Parts, broken, grown
 from housewise.worlds.lab.state import LabState, Thing
-from housewise.worlds.lab.thing_shapes import SMALL_THINGS, carrot, crate, plain
+from housewise.worlds.lab.thing_shapes import SMALL_THINGS, plain
 
 LARGE = 2.4
 """Factor of the size of large things."""
 
-VISIBLE_FLAGS = frozenset({"open", "broken", "on", "large", "carrot", "water", "milk", "coffee"})
+VISIBLE_FLAGS = frozenset({"open", "broken", "on", "large", "water", "milk", "coffee"})
 """States that change a shape. Floating things are raised instead."""
+_BROKEN = ("broken_fan", "broken_radio", "broken_screen")
 
 
 def look_of(state: LabState, thing: Thing, wood: tuple[int, int, int], style: int) -> Look:
@@ -37,7 +38,7 @@ def appearance(look: Look) -> Appearance:
     parts = Parts()
     _builder(look)(parts, *KINDS[look.kind].size, look)
     shape = parts.appearance()
-    if "broken" in look.flags or look.kind.startswith("broken_"):
+    if "broken" in look.flags or look.kind in _BROKEN:
         shape = Appearance(broken(shape.solid), broken(shape.glow))
     if "large" in look.flags:
         shape = Appearance(grown(shape.solid, LARGE), grown(shape.glow, LARGE))
@@ -45,14 +46,5 @@ def appearance(look: Look) -> Appearance:
 
 
 def _builder(look: Look) -> Builder:
-    key = look.kind
-    if "carrot" in look.flags:
-        return carrot
-    if key in DEVICES:
-        return DEVICES[key]
-    if key == "computer" or key.endswith(("monitor", "computer")):
-        return monitor
-    if "box" in key or "crate" in key:
-        return crate
-    shapes = FURNITURE if "pickupable" not in KINDS[key].properties else SMALL_THINGS
-    return next((build for part, build in shapes.items() if part in key), plain)
+    exact = {**DEVICES, **FURNITURE}.get(look.kind)
+    return exact or next((build for part, build in SMALL_THINGS.items() if part in look.kind), plain)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from housewise.worlds.house.generator.mesh_builder import Color
 from housewise.worlds.house.generator.palette import tint
+from housewise.worlds.lab.kinds import COMPUTERS
 from housewise.worlds.lab.parts import COLORS, Parts, rgb
 
 GRAY, DARK, BLACK, WHITE, SILVER = (150, 153, 158), (92, 95, 100), (40, 40, 44), (238, 238, 234), (188, 192, 198)
@@ -41,6 +42,8 @@ class Look:
 Builder = Callable[[Parts, float, float, float, Look], None]
 """A function that adds the parts of a thing of a width, height and depth (w, h, d)."""
 
+STAND_HEIGHT = 0.85
+"""Height of the stands of devices that are used at the height of a table, metres."""
 LABELS: Mapping[str, str] = {
     "laser_monitor": "LASER", "freeze_ray_monitor": "FREEZE", "gravity_flipper_monitor": "GRAVITY",
     "embiggenator_monitor": "SIZE", "portal_generator_monitor": "PORTAL",
@@ -48,17 +51,24 @@ LABELS: Mapping[str, str] = {
 """Labels of the monitors."""
 
 
+def _stand(s: Parts, w: float, d: float, color: Color) -> None:
+    """Add a cabinet below a device, down to the floor."""
+    s.box((-w / 2, w / 2), (-STAND_HEIGHT, 0), (-d / 2, d / 2), tint(color, 0.8))
+    s.box((-w / 2, w / 2), (-0.04, 0), (-d / 2, d / 2 + 0.01), color)
+
+
 def _printer(s: Parts, w: float, h: float, d: float, look: Look) -> None:
-    left, right, case = -w / 2, w * 0.24, 0.3 * h
-    s.box((left, right), (0, 0.5 * h), (-d / 2, d / 2), GRAY)
-    s.panel((left + 0.1, left + 0.36), (0.3 * h, 0.38 * h), d / 2 + 0.004, BLACK)
-    s.box((left + 0.04, right - 0.04), (0.5 * h, 0.53 * h), (-d / 2 + 0.04, d / 2 - 0.02), (158, 206, 240))
-    for x in (left, right - 0.05):
-        s.box((x, x + 0.05), (0.5 * h, h - 0.07), (-d / 2, -d / 2 + 0.05), DARK)
-    s.box((left, right), (h - 0.12, h), (-d / 2, -d / 2 + 0.14), GRAY)
-    s.box((left + 0.2, left + 0.3), (0.86 * h, h - 0.12), (-d / 2 + 0.14, -d / 2 + 0.26), DARK)
-    s.box((right + 0.05, w / 2), (0, case * 1.5), (-d / 2 + 0.05, d / 2 - 0.05), BLACK)
-    s.panel((right + 0.09, w / 2 - 0.04), (case * 1.2, case * 1.3), d / 2 - 0.045, _CYAN, look.powered)
+    left, right = -w / 2, 0.24 * w
+    _stand(s, w, d, DARK)
+    s.box((left, right), (0, 0.28 * h), (-d / 2, d / 2), GRAY)
+    s.panel((-0.36 * w, -0.04 * w), (0.06 * h, 0.22 * h), d / 2 + 0.004, BLACK)
+    s.box((left + 0.02, right - 0.02), (0.28 * h, 0.34 * h), (-d / 2 + 0.03, d / 2 - 0.01), (150, 204, 244))
+    for x in (left, right - 0.04):
+        s.box((x, x + 0.04), (0.28 * h, h), (-d / 2, -d / 2 + 0.04), GRAY)
+    s.box((left, right), (0.86 * h, h), (-d / 2, -d / 2 + 0.12), GRAY)
+    s.box((-0.18 * w, -0.06 * w), (0.7 * h, 0.88 * h), (-d / 2 + 0.12, -d / 2 + 0.2), DARK)
+    s.box((right + 0.02, w / 2), (0, 0.66 * h), (-d / 2 + 0.03, d / 2 - 0.03), BLACK)
+    s.panel((right + 0.04, w / 2 - 0.03), (0.54 * h, 0.6 * h), d / 2 - 0.026, _CYAN, look.powered)
 
 
 def _cannon(nozzle: Color, body: Color) -> Builder:
@@ -91,32 +101,27 @@ def _screen(s: Parts, w: float, y: tuple[float, float], z: float, look: Look) ->
         s.panel((x0 + 0.03, x0 + width), (top - 0.1 * (high - low), top), z + 0.002, ink, glows=True)
 
 
-def monitor(s: Parts, w: float, h: float, d: float, look: Look) -> None:
-    """Add a computer in its colour. High ones stand on a column of their own; a label is on top."""
+def _monitor(s: Parts, w: float, h: float, d: float, look: Look) -> None:
+    """Add a computer in its colour on a column, with a label on top if it runs a machine."""
     color = rgb(look.color)
-    foot = max(0.0, h - 0.62)
-    if foot > 0.2:
-        s.box((-w / 2, w / 2), (0, 0.07), (-d / 2, d / 2), color)
-        s.box((-0.2 * w, 0.2 * w), (0.07, foot), (-0.3 * d, 0.1 * d), tint(color, 0.85))
-        s.box((-0.46 * w, 0.46 * w), (foot, foot + 0.05), (-d / 2, d / 2), color)
-        s.box((-0.32 * w, 0.32 * w), (foot + 0.05, foot + 0.07), (0.12 * d, d / 2 - 0.02), BLACK)
-        foot += 0.05
-    else:
-        foot = 0.0
-        s.box((-0.36 * w, 0.36 * w), (0, 0.03), (-0.35 * d, 0.45 * d), color)
+    s.box((-0.6 * w, 0.6 * w), (-STAND_HEIGHT, -STAND_HEIGHT + 0.07), (-d, d), color)
+    s.box((-0.25 * w, 0.25 * w), (-STAND_HEIGHT + 0.07, -0.04), (-0.5 * d, 0.4 * d), tint(color, 0.8))
+    s.box((-0.55 * w, 0.55 * w), (-0.05, 0), (-0.6 * d, 1.3 * d), color)
+    s.box((-0.38 * w, 0.38 * w), (0, 0.02), (0.6 * d, 1.2 * d), BLACK)
     label = LABELS.get(look.kind)
     top = h - (0.13 if label else 0.0)
-    front = 0.05 * d
-    s.box((-0.08 * w, 0.08 * w), (foot, foot + 0.08), (-0.2 * d, -0.05 * d), tint(color, 0.8))
-    s.box((-0.46 * w, 0.46 * w), (foot + 0.06, top), (-0.3 * d, front), color)
-    _screen(s, w, (foot + 0.1, top - 0.04), front + 0.004, look)
+    front = 0.3 * d
+    s.box((-0.1 * w, 0.1 * w), (0, 0.05), (-0.3 * d, 0.1 * d), tint(color, 0.8))
+    s.box((-w / 2, w / 2), (0.04, top), (-d / 2, front), color)
+    _screen(s, w, (0.08, top - 0.03), front + 0.004, look)
     if label:
-        s.box((-0.46 * w, 0.46 * w), (top, h), (-0.2 * d, front), tint(color, 0.7))
-        s.label(label, (-0.44 * w, 0.44 * w), (top + 0.01, h - 0.01), front + 0.004, BLACK, WHITE)
+        s.box((-w / 2, w / 2), (top, h), (-0.3 * d, front), tint(color, 0.7))
+        s.label(label, (-0.48 * w, 0.48 * w), (top + 0.01, h - 0.01), front + 0.004, BLACK, WHITE)
 
 
 def _time_machine(s: Parts, w: float, h: float, d: float, look: Look) -> None:
     red, t, top = (196, 36, 36), 0.04, 0.8 * h
+    _stand(s, w, d, WHITE)
     for x in (-w / 2, w / 2 - t):
         s.box((x, x + t), (0, top), (-d / 2, d / 2 - 0.02), red)
     s.box((-w / 2, w / 2), (0, t), (-d / 2, d / 2 - 0.02), red)
@@ -217,18 +222,17 @@ def _portal_generator(s: Parts, w: float, h: float, d: float, look: Look) -> Non
 
 def _color_changer(s: Parts, w: float, h: float, d: float, look: Look) -> None:
     low = 0.62 * h
-    s.box((-w / 2, w / 2), (0, low), (-d / 2, d / 2), (206, 208, 212))
+    silver = rgb(look.color)
+    s.box((-w / 2, w / 2), (0, low), (-d / 2, d / 2), silver)
     s.box((-w / 2 + 0.04, w / 2 - 0.04), (low, low + 0.02), (-d / 2 + 0.04, d / 2 - 0.06), WHITE)
     for x in (-w / 2, w / 2 - 0.06):
         s.box((x, x + 0.06), (low, h), (-d / 2, -d / 2 + 0.06), DARK)
-    s.box((-w / 2, w / 2), (h - 0.1, h), (-d / 2, d * 0.1), (206, 208, 212))
-    for place, name in enumerate(("red", "green", "blue")):
-        x = (place - 1) * 0.12
-        s.panel((x - 0.05, x + 0.05), (h - 0.09, h - 0.01), d * 0.1 + 0.004, COLORS[name])
+    s.box((-w / 2, w / 2), (h - 0.12, h), (-d / 2, d * 0.1), DARK)
 
 
 def _coffee_unmaker(s: Parts, w: float, h: float, d: float, look: Look) -> None:
     brown = (104, 64, 40)
+    _stand(s, w + 0.1, d + 0.1, WHITE)
     s.box((-w / 2, w / 2), (0, 0.12 * h), (-d / 2, d / 2), brown)
     s.box((-w / 2, w / 2), (0.12 * h, 0.7 * h), (-d / 2, 0), brown)
     s.box((-w / 2, w / 2), (0.7 * h, 0.82 * h), (-d / 2, d / 2), brown)
@@ -261,11 +265,11 @@ def _fuse_box(s: Parts, w: float, h: float, d: float, look: Look) -> None:
 
 
 def _robotic_arm(s: Parts, w: float, h: float, d: float, look: Look) -> None:
-    orange = (236, 150, 40)
+    color = rgb(look.color)
     s.cylinder(0, -0.1 * d, 0.4 * w, (0, 0.14 * h), DARK)
-    s.cylinder(0, -0.1 * d, 0.18 * w, (0.14 * h, 0.3 * h), orange)
-    s.box((-0.12 * w, 0.12 * w), (0.3 * h, h), (-0.25 * d, 0), orange)
-    s.barrel(0, 0.92 * h, (0.14 * w, 0.1 * w), (0, 0.36 * d), orange)
+    s.cylinder(0, -0.1 * d, 0.18 * w, (0.14 * h, 0.3 * h), color)
+    s.box((-0.12 * w, 0.12 * w), (0.3 * h, h), (-0.25 * d, 0), color)
+    s.barrel(0, 0.92 * h, (0.14 * w, 0.1 * w), (0, 0.36 * d), color)
     s.box((-0.06 * w, 0.06 * w), (0.55 * h, 0.9 * h), (0.32 * d, 0.42 * d), DARK)
     for x in (-0.16 * w, 0.08 * w):
         s.box((x, x + 0.08 * w), (0.42 * h, 0.58 * h), (0.3 * d, 0.44 * d), BLACK)
@@ -284,7 +288,14 @@ def _dart_board(s: Parts, w: float, h: float, d: float, look: Look) -> None:
         s.barrel(0, h / 2, (share * w / 2, share * w / 2), (-d / 2, d / 2 - 0.02 + 0.004 * place), color, sides=12)
 
 
+def _button(s: Parts, w: float, h: float, d: float, look: Look) -> None:
+    s.box((-w / 2, w / 2), (0, h), (-d / 2, d / 2), rgb(look.color))
+    s.panel((-0.35 * w, 0.35 * w), (0.15 * h, 0.85 * h), d / 2 + 0.003, tint(rgb(look.color), 1.3), look.powered)
+
+
 DEVICES: dict[str, Builder] = {
+    **dict.fromkeys(COMPUTERS, _monitor),
+    **{f"{color}_button": _button for color in ("red", "green", "blue")},
     "printer": _printer,
     "laser_cannon": _cannon((240, 120, 24), GRAY),
     "freeze_ray": _cannon((70, 150, 240), WHITE),

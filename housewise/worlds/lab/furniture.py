@@ -68,22 +68,6 @@ def _shelf(s: Parts, w: float, h: float, d: float, look: Look) -> None:
         s.box((-w / 2, w / 2), (y - t, y), (-d / 2, d / 2), color)
 
 
-def _case(s: Parts, w: float, h: float, d: float, look: Look) -> None:
-    """Add a cabinet or fridge, hollow with its door to the left if it is open."""
-    color, t = _color(look), 0.03
-    front = d / 2 - t
-    s.box((-w / 2, w / 2), (0, h), (-d / 2, -d / 2 + 0.01), tint(color, 0.75))
-    for x in (-w / 2, w / 2 - t):
-        s.box((x, x + t), (0, h), (-d / 2, front), color)
-    for y in (0.0, h / 2 - t, h - t):
-        s.box((-w / 2, w / 2), (y, y + t), (-d / 2, front), color)
-    if "open" in look.flags:
-        s.box((-w / 2 - t, -w / 2), (0, h), (front, front + 0.9 * w), tint(color, 0.95))
-    else:
-        s.box((-w / 2 + 0.005, w / 2 - 0.005), (0.01, h - 0.01), (front, front + 0.02), tint(color, 0.95))
-        s.box((0.36 * w, 0.4 * w), (0.5 * h, 0.7 * h), (front + 0.02, front + 0.04), SILVER)
-
-
 def _wall_shelf(s: Parts, w: float, h: float, d: float, look: Look) -> None:
     color = _color(look)
     s.box((-w / 2, w / 2), (h - 0.04, h), (-d / 2, d / 2), color)
@@ -92,9 +76,22 @@ def _wall_shelf(s: Parts, w: float, h: float, d: float, look: Look) -> None:
         s.box((x, x + 0.03), (-0.1, h - 0.04), (-d / 2, d * 0.1), tint(color, 0.8))
 
 
+def _crate(s: Parts, w: float, h: float, d: float, look: Look) -> None:
+    """Add a wooden crate with slats."""
+    wood = (166, 122, 74)
+    s.box((-w / 2 + 0.02, w / 2 - 0.02), (0, h), (-d / 2 + 0.02, d / 2 - 0.02), tint(wood, 0.7))
+    for place in range(4):
+        y = place * h / 4
+        s.box((-w / 2, w / 2), (y + 0.02, y + h / 4 - 0.02), (-d / 2, d / 2), wood)
+
+
 FURNITURE: dict[str, Builder] = {
-    "wall_shelf": _wall_shelf, "table": _table, "desk": _desk, "counter": _counter, "shelf": _shelf,
-    "fridge": _case, "refrigerator": _case, "cabinet": _case, "cupboard": _case, "freezer": _case, "locker": _case,
-    "drawer": _case,
-}  # fmt: skip
-"""Shapes by a part of a kind's key; the first part that a key contains counts."""
+    "counter": _counter,
+    "table": _table,
+    "desk": _desk,
+    "shelf": _shelf,
+    "red_shelf": _wall_shelf,
+    "blue_shelf": _wall_shelf,
+    "crate": _crate,
+}
+"""Shapes by kind."""

@@ -13,8 +13,9 @@ import shapely
 
 from housewise.worlds.house.geometry import Array
 from housewise.worlds.lab.actions import LabAction
-from housewise.worlds.lab.layout import DANGER_RADIUS, FLIPPER, SAFETY_MARGIN, LabLayout
+from housewise.worlds.lab.layout import DANGER_RADIUS, SAFETY_MARGIN, LabLayout
 from housewise.worlds.lab.placement import Place, places
+from housewise.worlds.lab.situation import FLIPPER
 from housewise.worlds.lab.state import Body, LabState
 from housewise.worlds.lab.surroundings import Glimpse, is_enclosed
 from housewise.worlds.lab.view import EYE_HEIGHT, FIELD_OF_VIEW, PICTURE_SIZE, LabView
@@ -54,7 +55,7 @@ class LabSpace:
         self._places: OrderedDict[Any, dict[str, Place]] = OrderedDict()
 
     def glimpses(self, state: LabState) -> tuple[Glimpse, ...]:
-        """See Surroundings.glimpses. Things are seen by their pixels in the picture."""
+        """See Surroundings.glimpses. Things of the room are in view by their pixels in the picture."""
         trace, where = self.view.trace(state), self.places(state)
         flat = trace.instances.ravel()
         counts = np.bincount(flat, minlength=len(trace.ids))
@@ -63,7 +64,11 @@ class LabSpace:
         found = []
         for number in np.flatnonzero(counts):
             id = trace.ids[number]
-            if not id or counts[number] < self._least.get(state[id].kind, VISIBLE_PIXELS):
+            if (
+                not id
+                or state[id].room != state.room
+                or counts[number] < self._least.get(state[id].kind, VISIBLE_PIXELS)
+            ):
                 continue
             distance = where[id].distance(state.body.x, state.body.z)
             if distance <= FARTHEST_VIEW:
@@ -80,8 +85,8 @@ class LabSpace:
         """Return the distance of a thing from the person, metres; 0 for what is in the hand."""
         return 0.0 if id == state.held else self.places(state)[id].distance(state.body.x, state.body.z)
 
-    def in_danger(self, state: LabState) -> bool:
-        """Return whether the person is too close to an active gravity flipper."""
+    def is_in_danger(self, state: LabState) -> bool:
+        """See Surroundings.is_in_danger."""
         return any(place.distance(state.body.x, state.body.z) < DANGER_RADIUS for place in self._dangers(state))
 
     def places(self, state: LabState) -> dict[str, Place]:
@@ -108,16 +113,15 @@ class LabSpace:
         x = body.x + ahead * sin(radians(body.heading))
         z = body.z - ahead * cos(radians(body.heading))
         room = self.layout.room_at(x, z)
-        if (room != state.room and room in state.blocked) or not self.layout.navmesh.sees((body.x, body.z), (x, z)):
+        if not self.layout.navmesh.sees((body.x, body.z), (x, z)):
             return None
         return replace(state, room=room, body=replace(body, x=x, z=z), near=frozenset())
 
     def go_to_room(self, state: LabState, room: str) -> LabState | None:
-        """See Surroundings.go_to_room. The person stops behind the door and looks across the room."""
-        if room in state.blocked or state.room in state.blocked:
-            return state if room == state.room else None
-        if room == state.room:
-            return state
+        """See Surroundings.go_to_room. The person stops behind the door and looks across the room.
+
+        A session begins with the person's own room.
+        """
         interior = next(planned.interior for planned in self.layout.rooms if planned.room.kind == room)
         middle = np.array(interior.centre)
         doors = [np.array(door.gap.centre) for door in self.layout.doors_of(room)]
@@ -126,7 +130,6 @@ class LabSpace:
         inside = interior.expand(-_INTO_ROOM)
         goal = np.clip(door, (inside.x0, inside.z0), (inside.x1, inside.z1))
         x, z = self._snap(goal, self._danger_zone(state), room)
-        # In the direction of the larger part of the room.
         heading = degrees(atan2(middle[0] - x, -(middle[1] - z))) % 360
         return replace(state, room=room, body=Body(x, z, round(heading), -10.0), near=frozenset())
 
@@ -135,13 +138,9 @@ class LabSpace:
         if id == state.held:
             return state
         place = self.places(state)[self._outermost(state, id)]
-        if state[id].room in state.blocked and state[id].room != state.room:
-            return None
         reserve = None
         for body in self._stands(state, place):
             there = replace(state, room=self.layout.room_at(body.x, body.z), body=body, near=frozenset((id,)))
-            if there.room in state.blocked and there.room != state.room:
-                continue
             reserve = reserve or there
             if is_enclosed(state, id) or any(glimpse.id == id for glimpse in self.glimpses(there)):
                 return there

@@ -1,8 +1,8 @@
 """Draws the layout of a lab: seven rooms and a corridor, the places of devices and furniture, colours and light.
 
 The floor plan, the free space of rooms and the mesh of the building come from the house generator. Layouts for training
-and for tests differ in their floor plans, walls, floors, woods and light. Colours of devices never vary: people know the
-devices by them.
+and for tests differ in their floor plans, walls, floors, woods and light. Colours of devices never vary: people know
+the devices by them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import shapely
@@ -29,10 +29,11 @@ from housewise.worlds.house.generator.room_space import RoomSpace, WallStretch
 from housewise.worlds.house.generator.structure import WALL_HEIGHT, build_structure
 from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.scene import Mesh
+from housewise.worlds.lab.device_shapes import STAND_HEIGHT
 from housewise.worlds.lab.kinds import KINDS
+from housewise.worlds.lab.scenarios import Split
+from housewise.worlds.lab.situation import FLIPPER
 from housewise.worlds.lab.state import ROOMS, Thing
-
-Split = Literal["training", "test"]
 
 CORRIDOR = "corridor"
 DANGER_RADIUS = 1.2
@@ -64,7 +65,6 @@ LAB = RoomProgram(
 )  # fmt: skip
 """The rooms of the lab. Reception and main office stand at one end of the corridor, the others along its sides."""
 
-FLIPPER = "gravity_flipper"
 SAFETY_MARGIN = 0.15
 """People who know the danger keep this much more distance from the active gravity flipper, metres."""
 
@@ -157,13 +157,18 @@ _MACHINES = {
     "portal_generator_monitor": "portal_generator",
 }  # fmt: skip
 MOUNTINGS: dict[str, Mounting] = {
-    **{monitor: Mounting(near=machine, front=0.7) for monitor, machine in _MACHINES.items()},
-    "gravity_flipper_monitor": Mounting(near=FLIPPER, apart=2.1, front=0.7),
-    "fuse_box": Mounting(base=1.1),
-    "red_wall_shelf": Mounting(base=0.95, near="door"),
-    "blue_wall_shelf": Mounting(base=0.95),
-    "dart_board": Mounting(base=1.2, front=1.0),
+    **{monitor: Mounting(STAND_HEIGHT, machine, front=0.7) for monitor, machine in _MACHINES.items()},
+    "gravity_flipper_monitor": Mounting(STAND_HEIGHT, FLIPPER, apart=2.1, front=0.7),
+    "reception_computer": Mounting(STAND_HEIGHT, "desk"),
+    "printer": Mounting(STAND_HEIGHT),
+    "time_machine": Mounting(STAND_HEIGHT, "counter"),
+    "coffee_unmaker": Mounting(STAND_HEIGHT, "counter"),
+    "fuse_box": Mounting(1.1),
+    "red_shelf": Mounting(1.0, "door"),
+    "blue_shelf": Mounting(1.0),
+    "dart_board": Mounting(1.2, front=1.0),
     "table": Mounting(is_open=True),
+    "crate": Mounting(is_open=True),
 }
 """How kinds of fixtures are placed; others stand at a wall."""
 
@@ -219,7 +224,7 @@ class FixtureRequest:
         return distance if distance >= self.mounting.apart else np.inf
 
 
-def draw_lab(fixtures: Iterable[Thing], seed: int, split: Split) -> LabLayout:
+def draw_lab_layout(fixtures: Iterable[Thing], seed: int, split: Split) -> LabLayout:
     """Draw the layout of a lab. The same arguments give the same layout.
 
     Args:
@@ -231,11 +236,11 @@ def draw_lab(fixtures: Iterable[Thing], seed: int, split: Split) -> LabLayout:
         GenerationError: If there is no space for all of them.
     """
     wanted = tuple(sorted((thing.room, thing.kind, thing.id) for thing in fixtures))
-    return _draw_lab(wanted, seed, split)
+    return _draw(wanted, seed, split)
 
 
 @lru_cache(maxsize=32)
-def _draw_lab(fixtures: tuple[tuple[str, str, str], ...], seed: int, split: Split) -> LabLayout:
+def _draw(fixtures: tuple[tuple[str, str, str], ...], seed: int, split: Split) -> LabLayout:
     reason = ""
     for attempt in range(_ATTEMPTS):
         try:

@@ -84,11 +84,24 @@ def _find(
         holder = state[thing.container]
         below = _find(state, holder, fixtures, found)
         if below is not None:
-            x, y, z = _spot(holder.kind, thing.kind, thing.spot)
+            x, y, z = _spot(holder.kind, thing.kind, _free_spot(state, thing))
             across, away = rotate_quarters(x, z, below.quarter)
             lift = FLOATING_HEIGHT if "floating" in thing.flags else 0.0
             found[thing.id] = Place(below.x + across, below.y + y + lift, below.z + away, below.quarter, size)
     return found.get(thing.id)
+
+
+def _free_spot(state: LabState, thing: Thing) -> int:
+    """Return the spot of a thing on what it lies on. Numbers beyond the last spot stand for the first free ones."""
+    assert thing.container is not None
+    count = KINDS[state[thing.container].kind].spots
+    if thing.spot < count:
+        return thing.spot
+    others = state.contents[thing.container]
+    taken = {each.spot for each in others if each.spot < count}
+    free = [spot for spot in range(count) if spot not in taken]
+    place = [each.id for each in others if each.spot >= count].index(thing.id)
+    return free[place] if place < len(free) else thing.spot % max(1, count)
 
 
 @lru_cache(maxsize=2048)
@@ -98,23 +111,20 @@ def _spot(holder: str, kind: str, spot: int) -> Vec3:
     w, h, d = size
     own = KINDS[kind].size
     if "button" in kind:
-        return ((("red", "green", "blue").index(kind.split("_")[0]) - 1) * 0.24, h - 0.1, 0.1 * d + own[2] / 2)
+        return ((("red", "green", "blue").index(kind.split("_")[0]) - 1) * 0.2, h - 0.1, 0.1 * d + own[2] / 2)
     if holder == "printer" and "cartridge" in kind:
-        return (-0.5 * w + 0.23, 0.29 * h, 0.5 * d + 0.01)
+        return (-0.2 * w, 0.12 * h, 0.5 * d - 0.01)
+    if kind == "laser_tip" and holder == "laser_cannon":
+        return (0.0, 0.66 * h, 0.52 * d)
     if holder in _SPOTS:
         share = _SPOTS[holder]
         return (share[0] * w, share[1] * h, share[2] * d)
-    if "floppy" in kind and "pickupable" not in KINDS[holder].properties and "infectable" in KINDS[holder].properties:
-        return (0.36 * w, h - 0.3, 0.06 * d + own[2])
-    if holder.endswith("shelf") and "wall" not in holder:
+    if "infectable" in KINDS[holder].properties:
+        return (0.36 * w, 0.08, 0.06 * d + own[2])
+    if holder == "shelf":
         board, across = spot % SHELF_BOARDS, spot // SHELF_BOARDS
         columns = ceil(count / SHELF_BOARDS)
         return ((across + 0.5) * w / columns - w / 2, shelf_board(h, SHELF_BOARDS - 1 - board), 0.05 * d)
-    if "openable" in KINDS[holder].properties:
-        upper = ceil(count / 2)
-        row = spot // upper
-        columns = upper if row == 0 else max(1, count - upper)
-        return ((spot % upper + 0.5) * w / columns - w / 2, 0.5 * h if row == 0 else 0.03, 0.0)
     columns = max(1, min(count, round(sqrt(count * w / d))))
     rows = ceil(count / columns)
     column, row = spot % columns, spot // columns % rows
@@ -123,15 +133,15 @@ def _spot(holder: str, kind: str, spot: int) -> Vec3:
 
 
 _SPOTS: dict[str, Vec3] = {
-    "printer": (-0.13, 0.53, 0.0),
+    "printer": (-0.1, 0.34, 0.05),
     "laser_cannon": (0.33, 0.16, 0.2),
     "time_machine": (0.0, 0.08, 0.0),
-    "carrot_maker": (0.0, 0.34, 0.1),
-    "embiggenator": (0.0, 0.18, 0.0),
-    "portal_generator": (0.0, 0.167, 0.15),
-    "color_changer": (0.0, 0.634, 0.05),
+    "carrot_maker": (0.0, 0.355, 0.1),
+    "embiggenator": (0.0, 0.188, 0.0),
+    "portal_generator": (0.0, 0.176, 0.15),
+    "color_changer": (0.0, 0.64, 0.05),
     "coffee_unmaker": (0.0, 0.12, 0.25),
-    "fuse_box": (0.0, 0.3, 0.0),
+    "fuse_box": (0.0, 0.22, 0.0),
     "dart_board": (0.0, 0.45, 0.5),
 }
 """The only place of some devices, as shares of their width, height and depth."""

@@ -7,18 +7,18 @@ from __future__ import annotations
 
 from housewise.worlds.house.generator.mesh_builder import Color
 from housewise.worlds.house.generator.palette import tint
-from housewise.worlds.lab.device_shapes import BLACK, DARK, SILVER, WHITE, Builder, Look
+from housewise.worlds.lab.device_shapes import BLACK, DARK, GRAY, SILVER, WHITE, Builder, Look
 from housewise.worlds.lab.parts import COLORS, Parts, rgb
 
-_CARROT: Color = (240, 130, 30)
+_ORANGE: Color = (240, 130, 30)
 _LEAF: Color = (52, 150, 60)
 _LIQUIDS: dict[str, Color] = {"coffee": (74, 44, 28), "water": (120, 180, 230), "milk": (246, 244, 236)}
 
 
-def carrot(s: Parts, w: float, h: float, d: float, look: Look) -> None:
+def _carrot(s: Parts, w: float, h: float, d: float, look: Look) -> None:
     """Add an upright carrot with leaves."""
     wide = min(w, d, 0.6 * h) / 2
-    s.cone(0, 0, (0.25 * wide, wide), (0, 0.72 * h), _CARROT)
+    s.cone(0, 0, (0.25 * wide, wide), (0, 0.72 * h), _ORANGE)
     for x, z in ((0, 0), (0.4 * wide, 0.2 * wide), (-0.4 * wide, -0.2 * wide)):
         s.cone(x, z, (0.2 * wide, 0.5 * wide), (0.72 * h, h), _LEAF, 4)
 
@@ -140,29 +140,33 @@ def _dart(s: Parts, w: float, h: float, d: float, look: Look) -> None:
 
 
 def _hammer(s: Parts, w: float, h: float, d: float, look: Look) -> None:
-    s.box((-w / 2, 0.3 * w), (0.25 * h, 0.6 * h), (-0.1 * d, 0.1 * d), COLORS["brown"])
-    s.box((0.26 * w, w / 2), (0, h), (-d / 2, d / 2), rgb(look.color))
+    """Add a hammer that stands on its head, with its handle in its colour."""
+    s.box((-w / 2, w / 2), (0, 0.24 * h), (-d / 2, d / 2), DARK)
+    s.box((-0.18 * w, 0.18 * w), (0.24 * h, h), (-0.25 * d, 0.25 * d), rgb(look.color))
 
 
 def _lever(s: Parts, w: float, h: float, d: float, look: Look) -> None:
-    s.box((-w / 2, w / 2), (0, 0.3 * h), (-d / 2, d / 2), DARK)
-    tilt = 0.3 * d if "on" in look.flags else -0.3 * d
-    s.box((-0.16 * w, 0.16 * w), (0.3 * h, 0.8 * h), (min(0, tilt), max(0, tilt)), SILVER)
-    s.ball(0, tilt, 0.3 * w, (0.6 * h, h), rgb(look.color))
+    """Add a handle with a ball at its end."""
+    color = rgb(look.color)
+    s.box((-w / 2, w / 2), (0, 0.16 * h), (-d / 2, d / 2), DARK)
+    s.box((-0.3 * w, 0.3 * w), (0.16 * h, 0.74 * h), (-0.3 * d, 0.3 * d), color)
+    s.ball(0, 0, 0.62 * w, (0.7 * h, h), tint(color, 1.15))
 
 
 def _control_panel(s: Parts, w: float, h: float, d: float, look: Look) -> None:
-    s.box((-w / 2, w / 2), (0, h), (-d / 2, 0.3 * d), rgb(look.color))
-    s.panel((-0.4 * w, 0.1 * w), (0.5 * h, 0.9 * h), 0.3 * d + 0.004, (120, 220, 150), look.powered)
-    for place, name in enumerate(("red", "yellow", "green")):
-        x = (place - 1) * 0.26 * w
-        s.box((x - 0.07 * w, x + 0.07 * w), (0.12 * h, 0.36 * h), (0.3 * d, d / 2), COLORS[name])
-    s.box((0.2 * w, 0.4 * w), (0.5 * h, 0.9 * h), (0.3 * d, d / 2), BLACK)
+    """Add a board with two rows of dials."""
+    s.box((-w / 2, w / 2), (0, h), (-d / 2, 0.2 * d), rgb(look.color))
+    for place in range(6):
+        x, y = (place % 3 - 1) * 0.3 * w, (0.7 if place < 3 else 0.28) * h
+        s.barrel(x, y, (0.13 * w, 0.09 * w), (0.2 * d, d / 2), COLORS["red"] if place % 2 else BLACK)
 
 
 def _laser_tip(s: Parts, w: float, h: float, d: float, look: Look) -> None:
-    s.cone(0, 0, (w / 2, 0.3 * w), (0, 0.5 * h), SILVER)
-    s.cone(0, 0, (0.3 * w, 0.05 * w), (0.5 * h, h), rgb(look.color))
+    """Add a cone with a ring."""
+    color = rgb(look.color)
+    s.cylinder(0, 0, 0.4 * w, (0, 0.2 * h), color)
+    s.cylinder(0, 0, w / 2, (0.2 * h, 0.36 * h), SILVER)
+    s.cone(0, 0, (0.4 * w, 0.04 * w), (0.36 * h, h), color)
 
 
 def _floppy(s: Parts, w: float, h: float, d: float, look: Look) -> None:
@@ -172,14 +176,17 @@ def _floppy(s: Parts, w: float, h: float, d: float, look: Look) -> None:
     sign, ink = ("+", COLORS["green"]) if "anti" in look.kind else ("!", COLORS["red"])
     s.label(sign, (-0.34 * w, 0.34 * w), (0.08 * h, 0.47 * h), d / 2 + 0.004, ink, WHITE)
     s.panel((-0.22 * w, 0.22 * w), (0.68 * h, 0.98 * h), d / 2 + 0.002, SILVER)
+    if look.kind.startswith("broken"):
+        corners = [(-0.5, 0.62), (-0.4, 0.7), (0.5, 0.34), (0.4, 0.28)]
+        s.quads([[(x * w, y * h, d / 2 + 0.006) for x, y in reversed(corners)]], [BLACK])
 
 
 def _cartridge(s: Parts, w: float, h: float, d: float, look: Look) -> None:
-    """Add a cartridge with the first letters of what it prints."""
+    """Add a block with the first letters of what it prints."""
     s.box((-w / 2, w / 2), (0, 0.8 * h), (-d / 2, d / 2), rgb(look.color))
-    s.box((-0.3 * w, 0.3 * w), (0.8 * h, h), (-0.3 * d, 0.3 * d), DARK)
+    s.box((-0.3 * w, 0.3 * w), (0.8 * h, h), (-0.3 * d, 0.3 * d), GRAY)
     s.label(
-        look.kind.split("_")[-2 if look.kind.endswith("cartridge") else -1][:3],
+        look.kind[:3],
         (-0.46 * w, 0.46 * w),
         (0.1 * h, 0.7 * h),
         d / 2 + 0.002,
@@ -203,6 +210,28 @@ def _radio(s: Parts, w: float, h: float, d: float, look: Look) -> None:
     s.barrel(-0.25 * w, 0.35 * h, (0.2 * w, 0.2 * w), (d / 2, d / 2 + 0.006), BLACK)
     s.panel((0.05 * w, 0.42 * w), (0.42 * h, 0.6 * h), d / 2 + 0.003, WHITE)
     s.box((0.4 * w, 0.43 * w), (0.7 * h, h), (-0.02, 0.0), SILVER)
+
+
+def _screen(s: Parts, w: float, h: float, d: float, look: Look) -> None:
+    color = rgb(look.color)
+    s.box((-0.3 * w, 0.3 * w), (0, 0.05 * h), (-d / 2, d / 2), color)
+    s.box((-0.06 * w, 0.06 * w), (0.05 * h, 0.25 * h), (-0.2 * d, 0), color)
+    s.box((-w / 2, w / 2), (0.22 * h, h), (-0.2 * d, 0.2 * d), color)
+    s.panel((-0.45 * w, 0.45 * w), (0.28 * h, 0.95 * h), 0.2 * d + 0.003, (70, 80, 92))
+
+
+def _book(s: Parts, w: float, h: float, d: float, look: Look) -> None:
+    color = rgb(look.color)
+    s.box((-w / 2, w / 2), (0, 0.15 * h), (-d / 2, d / 2), color)
+    s.box((-0.46 * w, 0.46 * w), (0.15 * h, 0.85 * h), (-0.46 * d, 0.46 * d), WHITE)
+    s.box((-w / 2, w / 2), (0.85 * h, h), (-d / 2, d / 2), color)
+    s.box((-w / 2, -0.44 * w), (0.15 * h, 0.85 * h), (-d / 2, d / 2), color)
+
+
+def _stapler(s: Parts, w: float, h: float, d: float, look: Look) -> None:
+    s.box((-w / 2, w / 2), (0, 0.2 * h), (-d / 2, d / 2), DARK)
+    s.box((-0.4 * w, 0.4 * w), (0.55 * h, h), (-d / 2, 0.45 * d), rgb(look.color))
+    s.box((-0.3 * w, 0.3 * w), (0.2 * h, 0.55 * h), (-d / 2, -0.3 * d), SILVER)
 
 
 def _figure(s: Parts, w: float, h: float, d: float, look: Look) -> None:
@@ -237,23 +266,15 @@ def plain(s: Parts, w: float, h: float, d: float, look: Look) -> None:
     s.box((-0.45 * w, 0.45 * w), (0.85 * h, h), (-0.45 * d, 0.45 * d), tint(color, 0.7))
 
 
-def crate(s: Parts, w: float, h: float, d: float, look: Look) -> None:
-    """Add a wooden crate with slats."""
-    wood = (166, 122, 74)
-    s.box((-w / 2 + 0.02, w / 2 - 0.02), (0, h), (-d / 2 + 0.02, d / 2 - 0.02), tint(wood, 0.7))
-    for place in range(4):
-        y = place * h / 4
-        s.box((-w / 2, w / 2), (y + 0.02, y + h / 4 - 0.02), (-d / 2, d / 2), wood)
-
-
 SMALL_THINGS: dict[str, Builder] = {
     "cartridge": _cartridge,
     "floppy": _floppy,
     "banana_bunch": _banana_bunch, "banana": _banana, "apple": _ball, "orange": _ball, "mug": _mug, "bowl": _bowl,
-    "plate": _plate, "coffee_pot": _coffee_pot, "cake": _cake, "candy_bar": _candy_bar, "can": _can, "soda": _can,
+    "plate": _plate, "coffee_pot": _coffee_pot, "cake": _cake, "candy_bar": _candy_bar, "can": _can, "screen": _screen,
     "donut": _donut, "pie_slice": _pie_slice, "jar": _jar, "dart": _dart, "hammer": _hammer, "lever": _lever,
     "control_panel": _control_panel, "laser_tip": _laser_tip, "fan": _fan,
     "radio": _radio, "action_figure": _figure, "figure": _figure, "beans": _beans, "trophy": _trophy, "record": _disc,
-    "carrot": carrot,
+    "book": _book, "stapler": _stapler,
+    "carrot": _carrot,
 }  # fmt: skip
 """Shapes by a part of a kind's key; the first part that a key contains counts."""

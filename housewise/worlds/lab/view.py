@@ -17,10 +17,9 @@ from housewise.worlds.lab.appearance import appearance, look_of
 from housewise.worlds.lab.device_shapes import Look
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.layout import LabLayout
-from housewise.worlds.lab.parts import COLORS, Parts
+from housewise.worlds.lab.parts import COLORS
 from housewise.worlds.lab.placement import Place, places
 from housewise.worlds.lab.state import ROOMS, Body, LabState, Thing
-from housewise.worlds.lab.thing_shapes import crate
 
 PICTURE_SIZE = 300
 FIELD_OF_VIEW = 70.0
@@ -171,14 +170,13 @@ class LabView:
                 if len(mesh.faces)
             ]
             ids.append(id)
-        parts += [(0, mesh, False) for mesh in self._barriers(state)]
         found = self._things[key] = (ThingLayer(parts), tuple(ids))
         while len(self._things) > _KEPT:
             self._things.popitem(last=False)
         return found
 
     def _scene_key(self, state: LabState) -> Any:
-        return (state.things, state.powered, state.held, state.blocked)
+        return (state.things, state.powered, state.held)
 
     def _look(self, state: LabState, thing: Thing) -> Look:
         palette = self.layout.palettes.get(thing.room)
@@ -197,18 +195,6 @@ class LabView:
             pixels = np.flatnonzero(self._rays.triangle >= 0)
             self._hands[look] = (pixels, layer.color[self._rays.triangle[pixels]])
         return self._hands[look]
-
-    def _barriers(self, state: LabState) -> list[Mesh]:
-        """Return crates in the doors of rooms that cannot be entered."""
-        found = []
-        for room in sorted(state.blocked):
-            for door in self.layout.doors_of(room):
-                gap, parts = door.expand(0.1, -0.02), Parts()
-                crate(parts, gap.width, 1.3, gap.depth, Look("crate", "brown"))
-                mesh = parts.mesh()
-                x, z = gap.centre
-                found.append(Mesh(mesh.vertices + (x, 0.0, z), mesh.faces, mesh.colors))
-        return found
 
     def _light(self, state: LabState) -> NDArray[np.float32]:
         """Return the factor of the light of each room (rooms, 3). The corridor has light of its own."""
