@@ -35,6 +35,7 @@ _STAND_DISTANCES = (0.75, 1.0, 1.3, 0.55, 1.6)
 _STAND_DISTANCES_LARGE = (1.4, 1.1, 1.7, 0.8, 0.55)
 _STAND_ANGLES = (0, 30, -30, 60, -60, 90, -90, 135, -135, 180)
 _INTO_ROOM = 0.5
+_HEADINGS = tuple(float(heading) for heading in range(0, 360, 45))
 _KEPT = 8
 
 
@@ -118,20 +119,26 @@ class LabSpace:
         return replace(state, room=room, body=replace(body, x=x, z=z), near=frozenset())
 
     def go_to_room(self, state: LabState, room: str) -> LabState | None:
-        """See Surroundings.go_to_room. The person stops behind the door and looks across the room.
+        """See Surroundings.go_to_room. The person stops behind the door and looks at most of the furniture.
 
         A session begins with the person's own room.
         """
         interior = next(planned.interior for planned in self.layout.rooms if planned.room.kind == room)
-        middle = np.array(interior.centre)
         doors = [np.array(door.gap.centre) for door in self.layout.doors_of(room)]
         here = (state.body.x, state.body.z)
         door = min(doors, key=lambda point: self.layout.navmesh.distance(here, point))
         inside = interior.expand(-_INTO_ROOM)
         goal = np.clip(door, (inside.x0, inside.z0), (inside.x1, inside.z1))
         x, z = self._snap(goal, self._danger_zone(state), room)
-        heading = degrees(atan2(middle[0] - x, -(middle[1] - z))) % 360
-        return replace(state, room=room, body=Body(x, z, round(heading), -10.0), near=frozenset())
+        return replace(state, room=room, body=Body(x, z, self._best_heading(room, x, z), -10.0), near=frozenset())
+
+    def _best_heading(self, room: str, x: float, z: float) -> float:
+        """Return the direction, by 45 degrees, in which most of the furniture of a room is."""
+        interior = next(planned.interior.polygon() for planned in self.layout.rooms if planned.room.kind == room)
+        inside = [item for item in self.layout.fixtures.values() if interior.contains(shapely.Point(item.x, item.z))]
+        bearings = np.array([degrees(atan2(item.x - x, z - item.z)) for item in inside])
+        away = [np.abs((bearings - heading + 180) % 360 - 180) for heading in _HEADINGS]
+        return _HEADINGS[int(np.argmax([(angles < FIELD_OF_VIEW / 2).sum() - angles.sum() / 1e5 for angles in away]))]
 
     def go_to_thing(self, state: LabState, id: str) -> LabState | None:
         """See Surroundings.go_to_thing. The person stops where the thing is in reach and in view."""

@@ -143,6 +143,7 @@ class Mounting:
         apart: Least distance from that kind, metres.
         front: Free depth in front of it, metres.
         is_open: Whether it may stand away from the walls.
+        margin: Free space on both sides, metres.
     """
 
     base: float = 0.0
@@ -150,6 +151,7 @@ class Mounting:
     apart: float = 0.0
     front: float = 0.6
     is_open: bool = False
+    margin: float = 0.0
 
 
 _MACHINES = {
@@ -157,9 +159,9 @@ _MACHINES = {
     "portal_generator_monitor": "portal_generator",
 }  # fmt: skip
 MOUNTINGS: dict[str, Mounting] = {
-    **{monitor: Mounting(STAND_HEIGHT, machine, front=0.7) for monitor, machine in _MACHINES.items()},
-    "gravity_flipper_monitor": Mounting(STAND_HEIGHT, FLIPPER, apart=2.1, front=0.7),
-    "reception_computer": Mounting(STAND_HEIGHT, "desk"),
+    **{monitor: Mounting(STAND_HEIGHT, machine, front=0.7, margin=0.1) for monitor, machine in _MACHINES.items()},
+    "gravity_flipper_monitor": Mounting(STAND_HEIGHT, FLIPPER, apart=2.1, front=0.7, margin=0.1),
+    "reception_computer": Mounting(STAND_HEIGHT, "desk", margin=0.1),
     "printer": Mounting(STAND_HEIGHT),
     "time_machine": Mounting(STAND_HEIGHT, "counter"),
     "coffee_unmaker": Mounting(STAND_HEIGHT, "counter"),
@@ -188,8 +190,9 @@ class FixtureRequest:
 
     def place(self, space: RoomSpace, rng: np.random.Generator, room: str) -> None:
         """See GroupRequest.place."""
-        size = KINDS[self.kind].size
         mounting = self.mounting
+        width, height, depth = KINDS[self.kind].size
+        size = (width + 2 * mounting.margin, height, depth)
         item = FurnitureItem(self.kind, size, z=size[2] / 2, base=mounting.base)
         group = FurnitureGroup((item,), mounting.front)
         if mounting.is_open and space.put_in_the_open(group, 0.7, rng):
