@@ -21,6 +21,12 @@ FLOATING_HEIGHT = 0.45
 """Height of floating things above their place, metres."""
 
 
+# Rotations about y by quarter turns, for vertices as rows.
+_TURNS = tuple(
+    np.array([[c, 0, -s], [0, 1, 0], [s, 0, c]], dtype=np.float64) for c, s in ((1, 0), (0, 1), (-1, 0), (0, -1))
+)
+
+
 @dataclass(frozen=True)
 class Place:
     """Place of a thing in the world frame.
@@ -52,8 +58,7 @@ class Place:
 
     def apply(self, vertices: Array) -> Array:
         """Transform vertices (N, 3) from the frame of the thing to the world frame."""
-        x, z = rotate_quarters(vertices[:, 0], vertices[:, 2], self.quarter)  # type: ignore[arg-type]
-        return np.stack([x + self.x, vertices[:, 1] + self.y, z + self.z], axis=1)
+        return vertices @ _TURNS[self.quarter % 4] + (self.x, self.y, self.z)
 
 
 def places(state: LabState, fixtures: Mapping[str, FurnitureItem]) -> dict[str, Place]:

@@ -26,7 +26,6 @@ FIELD_OF_VIEW = 70.0
 """Horizontal and vertical field of view, degrees."""
 EYE_HEIGHT = 1.5
 
-_BUILDING, _THINGS = 0, 1
 _CELL = 0.05
 _DARKNESS = (0.28, 0.29, 0.35)
 _KEPT = 4
@@ -49,19 +48,20 @@ class LabPicture:
     ids: tuple[str, ...]
 
 
-class ThingLayer(MeshLayer):
-    """Things in one search tree.
+class SceneLayer(MeshLayer):
+    """The building and all things in one search tree.
 
     Args:
         parts: Instance number, mesh in the world frame, and whether it is visible in the dark, of each part.
 
     Attributes:
-        glow: (triangles,) whether each triangle is visible in the dark.
+        glow: (triangles + 1,) whether each triangle is visible in the dark.
     """
 
     def __init__(self, parts: list[tuple[int, Mesh, bool]]) -> None:
-        super().__init__(_THINGS, [(owner, mesh) for owner, mesh, _ in parts])
-        self.glow = np.concatenate([np.full(len(mesh.faces), glow) for _, mesh, glow in parts])
+        super().__init__(0, [(owner, mesh) for owner, mesh, _ in parts])
+        # As with the colours, the last row is that of rays without a hit.
+        self.glow = np.repeat([*(glow for *_, glow in parts), False], [*(len(mesh.faces) for _, mesh, _ in parts), 1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,17 +71,15 @@ class Trace:
     Attributes:
         instances: (height, width) int32, see LabPicture.
         ids: See LabPicture.
-        things: The things' triangles.
-        triangle: (pixels,) number of the triangle that is hit.
-        on_thing: Numbers of the pixels that show things.
+        layer: The triangles.
+        triangle: (pixels,) number of the triangle that is hit, -1 for no hit.
         distance: (pixels,) metres, inf for no hit.
     """
 
     instances: NDArray[np.int32]
     ids: tuple[str, ...]
-    things: ThingLayer
+    layer: SceneLayer
     triangle: NDArray[np.int32]
-    on_thing: NDArray[np.int64]
     distance: NDArray[np.float32]
 
 
@@ -97,20 +95,17 @@ class LabView:
         self.layout = layout
         self.camera = Camera(size, size, radians(FIELD_OF_VIEW), EYE_HEIGHT)
         self._rays = CameraRays(self.camera)
-        self._building = MeshLayer(_BUILDING, [(0, layout.structure)])
         self._rooms, self._corner = _room_grid(layout)
-        self._things: OrderedDict[Any, tuple[ThingLayer, tuple[str, ...]]] = OrderedDict()
+        self._layers: OrderedDict[Any, tuple[SceneLayer, tuple[str, ...]]] = OrderedDict()
         self._traces: OrderedDict[Any, Trace] = OrderedDict()
         self._hands: dict[Look, tuple[NDArray[np.int64], NDArray[np.float32]]] = {}
 
     def picture(self, state: LabState) -> LabPicture:
         """Return the picture that the person sees."""
         trace = self.trace(state)
-        hit = trace.triangle[trace.on_thing]
-        color = self._building.color.take(trace.triangle, axis=0, mode="wrap")
-        color[trace.on_thing] = trace.things.color[hit]
+        color = trace.layer.color.take(trace.triangle, axis=0, mode="wrap")
         factors = self._light(state)[self._rooms_at(state.body, trace.distance)]
-        factors[trace.on_thing[trace.things.glow[hit]]] = 1.0
+        factors[trace.layer.glow.take(trace.triangle, mode="wrap")] = 1.0
         factors *= (1.0 - 0.22 * np.clip(trace.distance / 9.0, 0.0, 1.0))[:, None]
         color *= factors
         if state.held is not None:
@@ -141,27 +136,24 @@ class LabView:
         return found
 
     def _trace(self, state: LabState) -> Trace:
-        things, ids = self._thing_layer(state)
+        layer, ids = self._scene_layer(state)
         body, rays = state.body, self._rays
         rays.aim(np.array([body.x, EYE_HEIGHT, body.z]), camera_rotation(camera_pose(body)))
-        rays.trace(things.triangles)
-        rays.trace(self._building.triangles)
-        triangle, on_thing = rays.triangle, np.flatnonzero(rays.layer == _THINGS)
-        owner = np.zeros(len(triangle), dtype=np.int32)
-        owner[on_thing] = things.owner[triangle[on_thing]]
-        distance = rays.distance
+        rays.trace(layer.triangles)
+        triangle, distance = rays.triangle, rays.distance
+        owner = layer.owner.take(triangle, mode="wrap")
         if state.held is not None:
             owner[self._hand(self._look(state, state[state.held]))[0]] = 0
         shape = (self.camera.height, self.camera.width)
-        return Trace(owner.reshape(shape), ids, things, triangle, on_thing, distance)
+        return Trace(owner.reshape(shape), ids, layer, triangle, distance)
 
-    def _thing_layer(self, state: LabState) -> tuple[ThingLayer, tuple[str, ...]]:
-        """Return the search tree of all things, and the id of each instance number."""
+    def _scene_layer(self, state: LabState) -> tuple[SceneLayer, tuple[str, ...]]:
+        """Return the search tree of the scene, and the id of each instance number."""
         key = self._scene_key(state)
-        if key in self._things:
-            self._things.move_to_end(key)
-            return self._things[key]
-        ids, parts = [""], list[tuple[int, Mesh, bool]]()
+        if key in self._layers:
+            self._layers.move_to_end(key)
+            return self._layers[key]
+        ids, parts = [""], [(0, self.layout.structure, False)]
         for id, place in places(state, self.layout.fixtures).items():
             shape = appearance(self._look(state, state[id]))
             parts += [
@@ -170,9 +162,9 @@ class LabView:
                 if len(mesh.faces)
             ]
             ids.append(id)
-        found = self._things[key] = (ThingLayer(parts), tuple(ids))
-        while len(self._things) > _KEPT:
-            self._things.popitem(last=False)
+        found = self._layers[key] = (SceneLayer(parts), tuple(ids))
+        while len(self._layers) > _KEPT:
+            self._layers.popitem(last=False)
         return found
 
     def _scene_key(self, state: LabState) -> Any:
@@ -189,7 +181,7 @@ class LabView:
             mesh = Mesh.join([shape.solid, shape.glow])
             width, _, depth = KINDS[look.kind].size
             turned = Place(_HAND[0], _HAND[1], -_HAND[2] - max(0.0, max(width, depth) - 0.2), 0, (1.0, 1.0, 1.0))
-            layer = MeshLayer(_THINGS, [(0, Mesh(turned.apply(mesh.vertices), mesh.faces, mesh.colors))])
+            layer = MeshLayer(0, [(0, Mesh(turned.apply(mesh.vertices), mesh.faces, mesh.colors))])
             self._rays.aim(np.zeros(3), np.eye(3))
             self._rays.trace(layer.triangles)
             pixels = np.flatnonzero(self._rays.triangle >= 0)
