@@ -6,7 +6,9 @@ furniture free, and all furniture of the room reachable.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -125,12 +127,30 @@ class KitchenRequest:
         return []
 
 
-def furnish(plan: HouseLayout, rng: np.random.Generator) -> list[list[FurnitureItem]]:
+class RoomRequest(Protocol):
+    """A request for furniture of a room.
+
+    Attributes:
+        unless: The request is dropped in houses that have this kind of room.
+    """
+
+    @property
+    def unless(self) -> str: ...
+
+    def place(self, space: RoomSpace, rng: np.random.Generator, room: str) -> None:
+        """See GroupRequest.place."""
+        ...
+
+
+def furnish(
+    plan: HouseLayout, rng: np.random.Generator, requests: Mapping[str, Sequence[RoomRequest]] | None = None
+) -> list[list[FurnitureItem]]:
     """Furnish all rooms of a house.
 
     Args:
         plan: The layout of the house.
         rng: Random number generator.
+        requests: Furniture of each kind of room in the order of placement; by default that of a family's house.
 
     Returns:
         The furniture of each room in the order of the layout's rooms, world coordinates.
@@ -144,7 +164,7 @@ def furnish(plan: HouseLayout, rng: np.random.Generator) -> list[list[FurnitureI
         doors = [door for door in plan.doors if place in door.rooms]
         closed = [plan.entrance] if place in plan.entrance.rooms else []
         space = RoomSpace(planned.interior, doors, closed)
-        for wish in _REQUESTS[planned.room.kind]:
+        for wish in (requests or _REQUESTS).get(planned.room.kind, ()):
             if wish.unless not in house:
                 wish.place(space, rng, planned.room.name)
         furnished.append(space.items)
@@ -178,7 +198,7 @@ _STOOL = GroupRequest((single("stool"),), "corner", chance=0.4)
 _SOFA_CHAIR = GroupRequest((single("sofa chair"),), "corner", chance=0.5)
 _FULL, _SMALL = (1.8, 2.2), (1.7, 1.8)
 
-_REQUESTS: dict[str, tuple[GroupRequest | KitchenRequest, ...]] = {
+_REQUESTS: dict[str, tuple[RoomRequest, ...]] = {
     "living room": (
         GroupRequest(
             (

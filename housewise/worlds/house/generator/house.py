@@ -13,6 +13,7 @@ from housewise.worlds.house.generator.furniture_groups import FurnitureItem
 from housewise.worlds.house.generator.furniture_shapes import build_furniture_mesh
 from housewise.worlds.house.generator.house_layout import GenerationError, HouseLayout, draw_layout
 from housewise.worlds.house.generator.palette import Palette, house_palettes
+from housewise.worlds.house.generator.room_program import choose_house_rooms
 from housewise.worlds.house.generator.room_space import ROBOT_RADIUS, footprints, walkable_floor
 from housewise.worlds.house.generator.structure import build_structure
 from housewise.worlds.house.navmesh import NavMesh
@@ -55,12 +56,13 @@ def generate_house(seed: int, rooms: int | None = None) -> Scene:
 
 
 def _house(name: str, count: int, rng: np.random.Generator) -> Scene:
-    plan = draw_layout(count, rng)
+    plan = draw_layout(choose_house_rooms(count, rng), rng)
     furniture = furnish(plan, rng)
     number = sum(item.is_receptacle for items in furniture for item in items)
     if not FEWEST_RECEPTACLES <= number <= MOST_RECEPTACLES:
         raise GenerationError(f"{number} receptacles instead of {FEWEST_RECEPTACLES} to {MOST_RECEPTACLES}")
-    area = reachable_area(plan, [item for items in furniture for item in items])
+    items = [item for items in furniture for item in items]
+    area = reachable_area(plan, items, [item for item in items if item.is_receptacle])
     palettes = house_palettes(count, rng)
     decor = [
         build_furniture_mesh(item.kind, item.size, palette).transform(item.pose)
@@ -91,8 +93,13 @@ def _receptacle(number: int, room: Room, item: FurnitureItem, palette: Palette) 
     return Receptacle(key, spoken_receptacle_name(key), item.kind, room.name, item.pose, mesh)
 
 
-def reachable_area(plan: HouseLayout, items: Sequence[FurnitureItem]) -> Any:
-    """Return the connected part of the free floor from which the robot reaches all rooms and receptacles.
+def reachable_area(plan: HouseLayout, items: Sequence[FurnitureItem], targets: Sequence[FurnitureItem]) -> Any:
+    """Return the connected part of the free floor from which the robot reaches all rooms and targets.
+
+    Args:
+        plan: The layout of the house.
+        items: All furniture.
+        targets: Furniture that has to be within reach.
 
     Raises:
         GenerationError: If there is no such part.
@@ -110,7 +117,7 @@ def reachable_area(plan: HouseLayout, items: Sequence[FurnitureItem]) -> Any:
     parts = [part for part in shapely.get_parts(free) if shapely.contains(part, thresholds).all()]
     if not parts:
         raise GenerationError("a room is cut off")
-    far = shapely.distance(footprints([item for item in items if item.is_receptacle]), parts[0]) > REACH
+    far = shapely.distance(footprints(targets), parts[0]) > REACH
     if far.any():
         raise GenerationError("a receptacle is out of reach")
     return parts[0]

@@ -16,6 +16,7 @@ import numpy as np
 
 from housewise.core.errors import UserError
 from housewise.worlds.house.generator.rectangles import Rect
+from housewise.worlds.house.generator.room_program import HOUSE, RoomProgram
 from housewise.worlds.house.scene import Room
 
 WALL = 0.12
@@ -26,58 +27,6 @@ _GOOD_DRAFTS = 12
 _CORRIDOR_WIDTH = (1.5, 1.8)
 _JAMB = 0.12
 _SKETCH_LIMIT = 12.0
-
-_AREAS: dict[str, tuple[float, float]] = {
-    "living room": (20, 27),
-    "kitchen": (12, 16),
-    "dining room": (12, 16),
-    "bedroom": (12, 16),
-    "childs room": (10.5, 13),
-    "bathroom": (5.5, 8),
-    "home office": (9, 12),
-    "utility room": (5.5, 8),
-    "pantry room": (4.5, 6),
-    "lobby": (6, 9),
-    "television room": (13, 17),
-}
-_LEAST_SIDE: dict[str, float] = {
-    "living room": 3.4, "kitchen": 2.5, "dining room": 2.8, "bedroom": 2.8, "childs room": 2.5, "bathroom": 1.9,
-    "corridor": 1.3, "home office": 2.4, "utility room": 1.8, "pantry room": 1.6, "lobby": 1.9, "television room": 3.0,
-}  # fmt: skip
-
-_DAY = ("living room", "kitchen", "dining room", "television room", "pantry room", "lobby")
-_THROUGH = ("corridor", "lobby", "living room", "dining room", "kitchen", "television room")
-_OPEN = ("living room", "dining room", "kitchen", "television room")
-
-# Costs of doors between two kinds of rooms. Other pairs of kinds never share a door.
-_DOOR_COSTS: dict[frozenset[str], float] = {
-    frozenset(pair.split(" - ")): odd
-    for odd, pairs in {
-        0.5: ("kitchen - pantry room", "kitchen - dining room", "corridor - living room", "corridor - lobby"),
-        1.0: (
-            "corridor - bedroom", "corridor - childs room", "corridor - bathroom", "corridor - home office",
-            "corridor - utility room", "living room - dining room", "living room - lobby", "living room - kitchen",
-            "living room - television room", "kitchen - utility room", "lobby - bathroom", "lobby - utility room",
-        ),
-        2.0: (
-            "corridor - kitchen", "corridor - television room", "corridor - dining room", "lobby - kitchen",
-            "lobby - bedroom", "lobby - childs room", "lobby - home office", "living room - bedroom",
-            "living room - home office", "living room - childs room", "corridor - pantry room",
-            "lobby - dining room", "lobby - television room", "dining room - television room",
-        ),
-        3.5: (
-            "living room - bathroom", "dining room - pantry room", "dining room - home office",
-            "lobby - pantry room", "television room - home office", "dining room - utility room",
-        ),
-        6.0: (
-            "kitchen - bathroom", "dining room - bathroom", "television room - bedroom",
-            "television room - childs room", "television room - bathroom", "dining room - bedroom",
-            "dining room - childs room", "kitchen - home office", "living room - utility room",
-            "kitchen - television room", "living room - pantry room",
-        ),
-    }.items()
-    for pair in pairs
-}  # fmt: skip
 
 
 class GenerationError(UserError):
@@ -135,47 +84,32 @@ class HouseLayout:
     outline: Rect
 
 
-def draw_layout(count: int, rng: np.random.Generator) -> HouseLayout:
+def draw_layout(kinds: Sequence[str], rng: np.random.Generator, program: RoomProgram = HOUSE) -> HouseLayout:
     """Draw the layout of a house.
 
     Args:
-        count: Number of rooms, 3 to 8.
+        kinds: Kinds of its rooms.
         rng: Random number generator.
+        program: Sizes of the kinds, and the doors between them.
 
     Raises:
         GenerationError: If no draft is good enough.
-        ValueError: If ``count`` is not 3 to 8.
     """
-    if not 3 <= count <= 8:
-        raise ValueError(f"a house has 3 to 8 rooms, not {count}")
-    kinds = _choose_kinds(count, rng)
-    rects = _mirror_randomly(_best_sketch(kinds, rng), rng)
-    pairs = _connect_rooms(kinds, rects)
+    rects = _mirror_randomly(_best_sketch(program, kinds, rng), rng)
+    pairs = _connect_rooms(program, kinds, rects)
     if pairs is None:
         raise GenerationError(f"doors cannot connect all rooms: {', '.join(kinds)}")
     outline = Rect.bounding(rects)
-    doors = [_door(kinds, rects, pair, rng) for pair in [*pairs, *_shortcuts(kinds, rects, pairs, rng)]]
-    return HouseLayout(_name_rooms(kinds, rects), tuple(doors), _entrance(kinds, rects, outline, rng), outline)
+    extra = _shortcuts(program, kinds, rects, pairs, rng)
+    doors = [_door(program, kinds, rects, pair, rng) for pair in [*pairs, *extra]]
+    return HouseLayout(_name_rooms(kinds, rects), tuple(doors), _entrance(program, kinds, rects, outline, rng), outline)
 
 
-def _choose_kinds(count: int, rng: np.random.Generator) -> list[str]:
-    kinds = ["living room", "kitchen", "bathroom", "bedroom"][:count]
-    if count >= 6 or (count == 5 and rng.uniform() < 0.6):
-        kinds.append("corridor")
-    wishes = {
-        "childs room": 3.0, "dining room": 3.0, "bedroom": 2.0, "home office": 2.5, "bathroom": 1.0,
-        "utility room": 1.5, "pantry room": 1.5, "television room": 1.0, "lobby": 0.0 if "corridor" in kinds else 1.5,
-    }  # fmt: skip
-    weights = np.array(list(wishes.values()))
-    extra = rng.choice(len(wishes), size=count - len(kinds), replace=False, p=weights / weights.sum())
-    return kinds + [list(wishes)[pick] for pick in sorted(extra)]
-
-
-def _best_sketch(kinds: Sequence[str], rng: np.random.Generator) -> list[Rect]:
+def _best_sketch(program: RoomProgram, kinds: Sequence[str], rng: np.random.Generator) -> list[Rect]:
     best, least, good = [], _SKETCH_LIMIT, 0
     for _ in range(_MOST_DRAFTS):
-        rects = _sketch(kinds, rng)
-        cost = _cost(kinds, rects)
+        rects = _sketch(program, kinds, rng)
+        cost = _cost(program, kinds, rects)
         good += cost < _SKETCH_LIMIT
         if cost < least:
             best, least = rects, cost
@@ -186,11 +120,11 @@ def _best_sketch(kinds: Sequence[str], rng: np.random.Generator) -> list[Rect]:
     return best
 
 
-def _sketch(kinds: Sequence[str], rng: np.random.Generator) -> list[Rect]:
+def _sketch(program: RoomProgram, kinds: Sequence[str], rng: np.random.Generator) -> list[Rect]:
     """Draw a rectangle for each room, which together fill one rectangle."""
-    areas = {place: rng.uniform(*_AREAS[kind]) for place, kind in enumerate(kinds) if kind != "corridor"}
+    areas = {place: rng.uniform(*program.areas[kind]) for place, kind in enumerate(kinds) if kind != "corridor"}
     if "corridor" in kinds:
-        rects = _along_corridor(kinds, areas, rng)
+        rects = _along_corridor(program, kinds, areas, rng)
     else:
         total = sum(areas.values())
         width = np.sqrt(total * rng.uniform(1.0, 1.5))
@@ -198,9 +132,11 @@ def _sketch(kinds: Sequence[str], rng: np.random.Generator) -> list[Rect]:
     return [rects[place] for place in range(len(kinds))]
 
 
-def _along_corridor(kinds: Sequence[str], areas: dict[int, float], rng: np.random.Generator) -> dict[int, Rect]:
+def _along_corridor(
+    program: RoomProgram, kinds: Sequence[str], areas: dict[int, float], rng: np.random.Generator
+) -> dict[int, Rect]:
     """Draw a house with the day rooms on the left, and the other rooms above and below a corridor on the right."""
-    day = {place: area for place, area in areas.items() if kinds[place] in _DAY}
+    day = {place: area for place, area in areas.items() if kinds[place] in program.day}
     night = [int(place) for place in rng.permutation([place for place in areas if place not in day])]
     cut = int(rng.integers(1, len(night)))
     upper, lower = night[:cut], night[cut:]
@@ -260,31 +196,31 @@ def _mirror_randomly(rects: list[Rect], rng: np.random.Generator) -> list[Rect]:
     return rects
 
 
-def _cost(kinds: Sequence[str], rects: Sequence[Rect]) -> float:
+def _cost(program: RoomProgram, kinds: Sequence[str], rects: Sequence[Rect]) -> float:
     """Return the cost of a draft, infinite if doors cannot connect its rooms."""
-    shapes = sum(_shape_cost(kind, rect) for kind, rect in zip(kinds, rects, strict=True))
-    pairs = _connect_rooms(kinds, rects) if shapes <= _SKETCH_LIMIT else None
+    shapes = sum(_shape_cost(program, kind, rect) for kind, rect in zip(kinds, rects, strict=True))
+    pairs = _connect_rooms(program, kinds, rects) if shapes <= _SKETCH_LIMIT else None
     if pairs is None:
         return float("inf")
-    return shapes + 0.5 * sum(_door_cost(kinds, pair) - 0.5 for pair in pairs)
+    return shapes + 0.5 * sum(_door_cost(program, kinds, pair) - 0.5 for pair in pairs)
 
 
-def _shape_cost(kind: str, rect: Rect) -> float:
+def _shape_cost(program: RoomProgram, kind: str, rect: Rect) -> float:
     short, long = sorted((rect.width - WALL, rect.depth - WALL))
-    lacking = max(0.0, _LEAST_SIDE[kind] - short)
+    lacking = max(0.0, program.least_sides[kind] - short)
     narrow = 0.0 if kind == "corridor" else max(0.0, long / max(short, 0.1) - 1.5)
     return (_SKETCH_LIMIT + 1 if lacking > 0.15 else 20 * lacking) + 3 * narrow**2
 
 
-def _connect_rooms(kinds: Sequence[str], rects: Sequence[Rect]) -> list[tuple[int, int]] | None:
+def _connect_rooms(program: RoomProgram, kinds: Sequence[str], rects: Sequence[Rect]) -> list[tuple[int, int]] | None:
     """Return the pairs of rooms of a minimum spanning tree of doors, or None without one.
 
     Only some kinds of rooms may have more than one door.
     """
     count = len(kinds)
     group, used, chosen = list(range(count)), [0] * count, []
-    for one, other in sorted(_possible_doors(kinds, rects), key=lambda pair: _door_cost(kinds, pair)):
-        ends = [place for place in (one, other) if kinds[place] not in _THROUGH]
+    for one, other in sorted(_possible_doors(program, kinds, rects), key=lambda pair: _door_cost(program, kinds, pair)):
+        ends = [place for place in (one, other) if kinds[place] not in program.through]
         if group[one] == group[other] or any(used[place] for place in ends):
             continue
         chosen.append((one, other))
@@ -293,29 +229,34 @@ def _connect_rooms(kinds: Sequence[str], rects: Sequence[Rect]) -> list[tuple[in
     return chosen if len(chosen) == count - 1 else None
 
 
-def _possible_doors(kinds: Sequence[str], rects: Sequence[Rect]) -> list[tuple[int, int]]:
+def _possible_doors(program: RoomProgram, kinds: Sequence[str], rects: Sequence[Rect]) -> list[tuple[int, int]]:
     """Return the pairs of rooms whose kinds may share a door and that share a long enough wall."""
     return [
         (one, other)
         for one, other in combinations(range(len(kinds)), 2)
-        if frozenset((kinds[one], kinds[other])) in _DOOR_COSTS and _shared_wall(rects[one], rects[other]) is not None
+        if frozenset((kinds[one], kinds[other])) in program.door_costs
+        and _shared_wall(rects[one], rects[other]) is not None
     ]
 
 
-def _door_cost(kinds: Sequence[str], pair: tuple[int, int]) -> float:
-    return _DOOR_COSTS[frozenset((kinds[pair[0]], kinds[pair[1]]))]
+def _door_cost(program: RoomProgram, kinds: Sequence[str], pair: tuple[int, int]) -> float:
+    return program.door_costs[frozenset((kinds[pair[0]], kinds[pair[1]]))]
 
 
 def _shortcuts(
-    kinds: Sequence[str], rects: Sequence[Rect], pairs: list[tuple[int, int]], rng: np.random.Generator
+    program: RoomProgram,
+    kinds: Sequence[str],
+    rects: Sequence[Rect],
+    pairs: list[tuple[int, int]],
+    rng: np.random.Generator,
 ) -> list[tuple[int, int]]:
     """Draw additional doors between day rooms, so that some houses have cycles."""
     return [
         pair
-        for pair in _possible_doors(kinds, rects)
+        for pair in _possible_doors(program, kinds, rects)
         if pair not in pairs
-        and all(kinds[place] in _OPEN for place in pair)
-        and _door_cost(kinds, pair) <= 1
+        and all(kinds[place] in program.open for place in pair)
+        and _door_cost(program, kinds, pair) <= 1
         and rng.uniform() < 0.5
     ]
 
@@ -333,11 +274,13 @@ def _shared_wall(one: Rect, other: Rect) -> tuple[int, float, float, float] | No
     return None
 
 
-def _door(kinds: Sequence[str], rects: Sequence[Rect], pair: tuple[int, int], rng: np.random.Generator) -> Door:
+def _door(
+    program: RoomProgram, kinds: Sequence[str], rects: Sequence[Rect], pair: tuple[int, int], rng: np.random.Generator
+) -> Door:
     shared = _shared_wall(rects[pair[0]], rects[pair[1]])
     assert shared is not None
     axis, line, start, end = shared
-    opening = kinds[pair[0]] in _OPEN and kinds[pair[1]] in _OPEN
+    opening = kinds[pair[0]] in program.open and kinds[pair[1]] in program.open
     width = min(rng.uniform(1.2, 1.8) if opening else rng.uniform(0.92, 1.0), end - start)
     # Doors near a corner leave long walls for furniture. Wide openings look better near the middle.
     place = rng.uniform(0.3, 0.7) if opening else rng.choice([0.0, 1.0])
@@ -348,10 +291,11 @@ def _gap(axis: int, line: float, start: float, width: float) -> Rect:
     return _round(Rect.from_spans(axis, (start, start + width), (line - WALL / 2, line + WALL / 2)), 3)
 
 
-def _entrance(kinds: Sequence[str], rects: Sequence[Rect], outline: Rect, rng: np.random.Generator) -> Door:
+def _entrance(
+    program: RoomProgram, kinds: Sequence[str], rects: Sequence[Rect], outline: Rect, rng: np.random.Generator
+) -> Door:
     """Draw the front door in an outer wall of the most suitable room."""
-    order = ("lobby", "corridor", "living room", "dining room", "kitchen", "television room")
-    for kind in order:
+    for kind in program.entrances:
         for place in (place for place, name in enumerate(kinds) if name == kind):
             walls = [
                 (axis, line, *rects[place].span(axis))

@@ -50,7 +50,7 @@ def house_palettes(rooms: int, rng: np.random.Generator) -> list[Palette]:
     start = rng.uniform()
     hues = [(start + place / rooms) % 1.0 for place in rng.permutation(rooms)]
     woods = rng.choice(len(_WOODS), size=2, replace=False)
-    return [_room_palette(hue, [_WOODS[wood] for wood in woods], rng) for hue in hues]
+    return [room_palette(hue, [_WOODS[wood] for wood in woods], rng) for hue in hues]
 
 
 def tint(color: Color, factor: float) -> Color:
@@ -59,7 +59,15 @@ def tint(color: Color, factor: float) -> Color:
     return (r, g, b)
 
 
-def _room_palette(hue: float, woods: list[Color], rng: np.random.Generator) -> Palette:
+def room_palette(hue: float, woods: list[Color], rng: np.random.Generator, wall: float = 0.07) -> Palette:
+    """Draw the palette of a room.
+
+    Args:
+        hue: Hue of floor and walls, 0 to 1.
+        woods: The usual and the other wood.
+        rng: Random number generator.
+        wall: Saturation of the walls, 0 to 1.
+    """
     wood = tint(woods[int(rng.uniform() < 0.3)], rng.uniform(0.92, 1.06))
     plain = bool(rng.uniform() < 0.5)
     saturation, value = rng.uniform(0.2, 0.33), rng.uniform(0.66, 0.82)
@@ -70,7 +78,7 @@ def _room_palette(hue: float, woods: list[Color], rng: np.random.Generator) -> P
         fabric=_hsv(rng.uniform(), rng.uniform(0.2, 0.55), rng.uniform(0.45, 0.8)),
         accent=_hsv(rng.uniform(), rng.uniform(0.4, 0.65), rng.uniform(0.6, 0.85)),
         floor=(_hsv(hue, saturation, value), _hsv(hue, saturation + 0.05, value - 0.07)),
-        wall=_hsv(hue, 0.07, 0.93),
+        wall=_hsv(hue, wall, 0.93),
     )
 
 

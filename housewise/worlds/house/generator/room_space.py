@@ -63,6 +63,7 @@ class RoomSpace:
     Attributes:
         interior: The floor between the walls.
         items: Placed furniture, world coordinates.
+        thresholds: Middles of the doors, an array of shapely points.
     """
 
     def __init__(self, interior: Rect, doors: Sequence[Door], closed: Sequence[Door] = ()) -> None:
@@ -73,7 +74,7 @@ class RoomSpace:
         self._fronts: list[Rect] = []
         self._blocked: Any = shapely.Polygon()
         self._floor = shapely.unary_union([part.polygon() for part in walkable_floor(interior, doors, _MARGIN)])
-        self._thresholds = shapely.points([door.gap.centre for door in doors])
+        self.thresholds = shapely.points([door.gap.centre for door in doors])
 
     def wall_stretches(self, depth: float, front: float, least: float) -> list[WallStretch]:
         """Return the stretches of walls with at least a length, for furniture of a depth and free space in front."""
@@ -175,7 +176,7 @@ class RoomSpace:
     def _is_all_reachable(self, items: Sequence[FurnitureItem], blocked: Any) -> bool:
         """Whether the robot can walk between all doors and to all items."""
         parts = shapely.get_parts(self._floor.difference(blocked))
-        reached = [part for part in parts if shapely.contains(part, self._thresholds).all()]
+        reached = [part for part in parts if shapely.contains(part, self.thresholds).all()]
         return bool(reached) and bool((shapely.distance(footprints(items), reached[0]) <= _COMFORT_REACH).all())
 
 

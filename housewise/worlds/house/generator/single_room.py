@@ -60,7 +60,7 @@ def build_single_room(name: str, kind: str, pieces: Sequence[FurniturePiece]) ->
     receptacles = tuple(
         _receptacle(piece, item, planned.room, palette) for piece, item in zip(pieces, items, strict=True)
     )
-    return Scene(name, (planned.room,), receptacles, structure, NavMesh(reachable_area(plan, items), 0.0))
+    return Scene(name, (planned.room,), receptacles, structure, NavMesh(reachable_area(plan, items, items), 0.0))
 
 
 def _rows(pieces: Sequence[FurniturePiece]) -> tuple[list[FurnitureItem], Rect]:

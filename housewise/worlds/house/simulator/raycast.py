@@ -22,7 +22,7 @@ from housewise.worlds.house.simulator.shading import SKY, shaded_colors
 _STATIC, _MOVING = 0, 1
 
 
-class _Layer:
+class MeshLayer:
     """Meshes in one search tree.
 
     Args:
@@ -44,20 +44,22 @@ class _Layer:
         self.triangles = Triangles(mesh.vertices, mesh.faces, number)
 
 
-_STATIC_LAYERS: WeakValueDictionary[tuple[Scene, tuple[str, ...]], _Layer] = WeakValueDictionary()
+_STATIC_LAYERS: WeakValueDictionary[tuple[Scene, tuple[str, ...]], MeshLayer] = WeakValueDictionary()
 """Layers of the static parts of houses that simulators use now, by scene and keys of the furniture."""
 
 
-class _CameraRays(Rays):
+class CameraRays(Rays):
     """The rays of a camera.
 
     Attributes:
+        directions: (pixels, 3) unit vectors in the camera's frame, where -z is ahead.
         cosine: (pixels,) cosine of the angle between each ray and the optical axis.
     """
 
     def __init__(self, camera: Camera) -> None:
         directions = _directions(camera)
         super().__init__(directions)
+        self.directions = directions.reshape(-1, 3)
         self._camera = camera
         self.cosine = -directions[..., 2].ravel()
 
@@ -76,8 +78,8 @@ class RaycastSimulator(HouseSimulator):
 
     def __init__(self, camera: Camera | None = None, sensors: Sequence[Sensor] = SENSORS) -> None:
         super().__init__(camera, sensors)
-        self._picture = _CameraRays(self.camera)
-        self._middle = _CameraRays(replace(self.camera, width=1, height=1))
+        self._picture = CameraRays(self.camera)
+        self._middle = CameraRays(replace(self.camera, width=1, height=1))
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
         """See Simulator.reset. Simulators of the same house share its search tree."""
@@ -86,12 +88,12 @@ class RaycastSimulator(HouseSimulator):
         layer = _STATIC_LAYERS.get(house)
         if layer is None:
             placed = [(self._number[thing.key], thing.mesh.transform(thing.pose)) for thing in furniture]
-            layer = _STATIC_LAYERS[house] = _Layer(_STATIC, [(0, scene.structure), *placed])
+            layer = _STATIC_LAYERS[house] = MeshLayer(_STATIC, [(0, scene.structure), *placed])
         self._static = layer
         self.navmesh = scene.navmesh
         self._shapes = {thing.key: placeholder_mesh(thing.category, thing.size) for thing in objects}
         self._placed: dict[str, Mesh | None] = {}
-        self._moving: _Layer | None = None
+        self._moving: MeshLayer | None = None
         for thing in objects:
             self.move_object(thing.key, thing.pose)
         self.body = body.moved_to(scene.navmesh.snap(body.point))
@@ -130,15 +132,15 @@ class RaycastSimulator(HouseSimulator):
         """See Simulator.close. There is nothing to release."""
 
     def _trace(
-        self, body: BodyPose, rays: _CameraRays
+        self, body: BodyPose, rays: CameraRays
     ) -> tuple[NDArray[np.float32], NDArray[np.int32], Callable[[], NDArray[np.float32]]]:
         """Trace the rays; return the distance and the instance number of each hit, and a function for the colours."""
         if self._moving is None:
             shown = [(self._number[key], mesh) for key, mesh in self._placed.items() if mesh is not None]
-            self._moving = _Layer(_MOVING, shown)
+            self._moving = MeshLayer(_MOVING, shown)
         moving = self._moving
         lens = np.array([body.x, self.navmesh.height + self.camera.above_floor, body.z])
-        rays.aim(lens, _rotation(body))
+        rays.aim(lens, camera_rotation(body))
         # Where an object touches furniture, the hit of the layer traced last counts.
         rays.trace(moving.triangles)
         rays.trace(self._static.triangles)
@@ -164,7 +166,7 @@ def _directions(camera: Camera) -> NDArray[np.float32]:
     return np.asarray(np.moveaxis(rays / np.linalg.norm(rays, axis=0), 0, -1), dtype=np.float32)
 
 
-def _rotation(body: BodyPose) -> Array:
+def camera_rotation(body: BodyPose) -> Array:
     """Return the (3, 3) rotation from the camera's frame to the world: pitch about x, then yaw about y."""
     cos_yaw, sin_yaw = np.cos(body.yaw), np.sin(body.yaw)
     cos_pitch, sin_pitch = np.cos(body.pitch), np.sin(body.pitch)

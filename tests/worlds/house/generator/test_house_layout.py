@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from housewise.worlds.house.generator.house_layout import WALL, HouseLayout, draw_layout
+from housewise.worlds.house.generator.house_layout import WALL, HouseLayout
+from housewise.worlds.house.generator.room_program import choose_house_rooms
 from tests.worlds.house.generator.layouts import layout_of
 
 SEEDS = st.integers(0, 10_000)
@@ -64,4 +65,4 @@ def test_rooms_are_numbered_by_kind_and_the_essential_kinds_are_present(seed: in
 @pytest.mark.parametrize("count", [2, 9])
 def test_other_numbers_of_rooms_are_refused(count: int) -> None:
     with pytest.raises(ValueError, match="3 to 8 rooms"):
-        draw_layout(count, np.random.default_rng(0))
+        choose_house_rooms(count, np.random.default_rng(0))
