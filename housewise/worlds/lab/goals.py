@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from housewise.worlds.lab.kinds import CARTRIDGES, KINDS
+from housewise.worlds.lab.kinds import CARTRIDGES, KINDS, Property
 from housewise.worlds.lab.situation import BOX, FLIPPER, LEVER, PANEL, find_thing, find_things, fuse_box_of, has_flag
 from housewise.worlds.lab.state import LabState, Thing
 
@@ -196,6 +196,12 @@ _PRECONDITIONS: dict[str, Callable[[Goal, str], tuple[Subgoal, ...]]] = {
 }
 
 
+_NEEDED: dict[str, Property] = {
+    "break": "breakable", "unmake_coffee": "fillable", "feed_dino": "eatable", "fire_laser_to_heat": "heatable",
+    "fire_freezeray_to_cool": "chillable",
+}  # fmt: skip
+
+
 def may_be_about(task: str, kind: str, state: LabState) -> bool:
     """Return whether a task may be about things of a kind, by what can be done with them.
 
@@ -213,8 +219,7 @@ def may_be_about(task: str, kind: str, state: LabState) -> bool:
         return "infectable" in properties
     if not any(True for _ in find_things(state, (kind,))):
         return False
-    needed = {"break": "breakable", "unmake_coffee": "fillable", "feed_dino": "eatable", "fire_laser_to_heat": "heatable",
-              "fire_freezeray_to_cool": "chillable"}.get(task, "pickupable")  # fmt: skip
+    needed = _NEEDED.get(task, "pickupable")
     return needed in properties
 
 

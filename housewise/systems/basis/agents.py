@@ -1,0 +1,66 @@
+"""Assistants as agents. One decision is one turn of the assistant."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from housewise.agent.base import Decision, History
+from housewise.agent.basis.knowledge import KnowledgeSwitches
+from housewise.agent.basis.views import (
+    Assistant,
+    AssistantTurn,
+    AssistantView,
+    Perception,
+    build_assistant_view,
+    build_oracle_view,
+)
+from housewise.core.record import Usage
+from housewise.rollout.episode_loop import Progress
+from housewise.systems.basis.record import GuidanceEvent
+from housewise.systems.basis.world import SessionObservation
+
+BuildView = Callable[[SessionObservation], AssistantView]
+"""Builds what the assistant may know."""
+
+
+class GuidingAgent:
+    """An assistant; see Agent.
+
+    Args:
+        name: Name in records.
+        open_assistant: Creates the assistant of an attempt, by its number from 1.
+        build_view: Builds what it may know.
+        progress: Called before every turn.
+    """
+
+    def __init__(
+        self, name: str, open_assistant: Callable[[int], Assistant[Any]], build_view: BuildView, progress: Progress
+    ) -> None:
+        self.name = name
+        self._open_assistant, self._build_view, self._progress = open_assistant, build_view, progress
+        self._attempt = 0
+
+    def decide(self, observation: SessionObservation, history: History[SessionObservation]) -> Decision[AssistantTurn]:
+        """See Agent.decide. The assistant is silent until the person has done something."""
+        if observation.attempt != self._attempt:
+            self._attempt, self._assistant = observation.attempt, self._open_assistant(observation.attempt)
+        if not observation.turns:
+            return Decision([AssistantTurn("")])
+        self._progress(history.decisions, history.decisions + 1, str(observation.turns[-1].action))
+        began = time.perf_counter()
+        turn = self._assistant.turn(self._build_view(observation))
+        usage = Usage(model_seconds=time.perf_counter() - began)
+        event = GuidanceEvent(thought=turn.thought, speech=turn.speech or "", is_parsed=turn.is_parsed)
+        return Decision([turn], (event,), usage=usage)
+
+
+def oracle_view(observation: SessionObservation) -> AssistantView:
+    """Return what the scripted oracle knows."""
+    return build_oracle_view(observation.state, observation.surroundings, observation.turns)
+
+
+def model_view(perception: Perception, knowledge: KnowledgeSwitches) -> BuildView:
+    """Return a function that builds what a chat model may know."""
+    return lambda seen: build_assistant_view(seen.state, seen.surroundings, seen.turns, perception, knowledge)

@@ -1,0 +1,86 @@
+"""Settings of BASIS runs; see docs/basis.md."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator
+
+from housewise.core.setting_marks import NEEDS_MODEL, NOT_COMPARED, SELECTION
+from housewise.core.settings import MAX_COUNT, Settings
+from housewise.language.settings import ModelSettings, SamplingSettings
+from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
+from housewise.worlds.lab.scenarios import MAX_ACTIONS, Split
+
+Planner = Literal["oracle", "shuffled", "random", "silent", "llm"]
+_Name = Annotated[str, Field(min_length=1, max_length=1000)]
+_PAPER_SAMPLING = SamplingSettings(temperature=0.7, top_p=0.95, max_tokens=512)
+
+
+class BasisTaskSettings(TaskSettings):
+    """Which scenarios are played, and by whom."""
+
+    variant: Annotated[tuple[_Name, ...], SELECTION] = ()
+    """Names of variants, such as make_carrot__banana__simple. An empty list takes all 70."""
+    scenarios: Annotated[int, SELECTION] = Field(default=1, ge=1, le=MAX_COUNT)
+    """Number of scenarios per variant."""
+    split: Split = "training"
+    """Scenarios for training or for tests. Layouts, looks and seeds of the two differ."""
+    attempts: int = Field(default=1, ge=1, le=10)
+    """Number of attempts at a scenario. A further one begins anew, after a failure only (3 in the paper)."""
+    max_actions: int = Field(default=MAX_ACTIONS, ge=1, le=MAX_COUNT)
+    """Maximum number of the person's actions per attempt, speech included."""
+    user: Literal["bob", "alice", "llm"] = "bob"
+    """Who acts: the scripted Bob or Alice, or a chat model that plays Bob (models.person). All three are simulated."""
+    hears: bool = True
+    """Whether the scripted person hears the assistant. false is the control without an assistant."""
+    mistakes: float | None = Field(default=None, ge=0, le=1)
+    """Probability of a mistake of the scripted person. null is the bundled one."""
+    user_wording: _Name = "training"
+    """Wording of the scripted person: training, held_out, or a YAML file."""
+
+    @field_validator("variant", mode="before")
+    @classmethod
+    def _wrap_single_value(cls, value: Any) -> Any:
+        return (value,) if isinstance(value, str) else value
+
+
+class BasisAgentSettings(Settings):
+    """Who guides."""
+
+    planner: Annotated[Planner, NOT_COMPARED] = "oracle"
+    """Who guides. oracle is scripted and knows everything but the person's goal until they name it; shuffled is the
+    same and describes each device by the look of another one; random gives random advice; silent says nothing; llm is
+    a chat model (models.agent)."""
+    wording: _Name = "training"
+    """Wording of the scripted oracle: training, held_out, or a YAML file."""
+    perception: Annotated[Literal["words", "truth"], NEEDS_MODEL] = "truth"
+    """How the planner llm perceives what is in view: what a picture shows, in words, or the simulator's metadata, which
+    the paper gives to its oracle."""
+    task_knowledge: Annotated[bool, NEEDS_MODEL] = True
+    """Whether the planner llm is given the general steps of the task that the person has named."""
+    object_knowledge: Annotated[bool, NEEDS_MODEL] = True
+    """Whether the planner llm is given cards of devices that were named or are in view."""
+    environment_knowledge: Annotated[bool, NEEDS_MODEL] = True
+    """Whether the planner llm is told where things are that were named."""
+    compact: Annotated[bool, NEEDS_MODEL] = False
+    """Whether prompts are the short ones for small models."""
+    grounded: Annotated[bool, NEEDS_MODEL] = False
+    """Whether replies of models are held to a grammar."""
+
+
+class BasisModelsSettings(ModelsSettings):
+    """Models of the assistant and of a person who is played by a model."""
+
+    agent: ModelSettings = ModelSettings(sampling=_PAPER_SAMPLING)
+    person: ModelSettings = ModelSettings(sampling=_PAPER_SAMPLING)
+
+
+class BasisSettings(RunSettings):
+    """Settings of one BASIS run."""
+
+    system: Literal["basis"] = "basis"
+    """Name of the system."""
+    tasks: BasisTaskSettings = BasisTaskSettings()
+    agent: BasisAgentSettings = BasisAgentSettings()
+    models: BasisModelsSettings = BasisModelsSettings()

@@ -1,0 +1,146 @@
+"""BASIS (COLM 2025): an assistant that sees and speaks guides a person who acts in a lab."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from housewise.agent.base import Agent
+from housewise.agent.basis.chat_assistant import ChatAssistant
+from housewise.agent.basis.controls import FixedSpeech, RandomSpeech
+from housewise.agent.basis.knowledge import KnowledgeSwitches
+from housewise.agent.basis.oracle_phrases import load_oracle_phrases
+from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
+from housewise.agent.basis.views import Assistant, AssistantTurn
+from housewise.core.errors import UserError, suggest_names
+from housewise.language.base import ChatModel, Sampling
+from housewise.people.lab.chat_user import ChatUser, PromptSize
+from housewise.people.lab.phrases import load_user_phrases
+from housewise.people.lab.scripted_user import ALICE, BOB, ScriptedUser
+from housewise.people.lab.views import LabUser
+from housewise.rollout.episode_loop import EpisodeLimits, Progress
+from housewise.rollout.scores import Score
+from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job, System, Task
+from housewise.systems.basis.agents import GuidingAgent, model_view, oracle_view
+from housewise.systems.basis.record import EVENTS, BasisInitialState
+from housewise.systems.basis.settings import BasisSettings
+from housewise.systems.basis.world import LabSession, SessionObservation
+from housewise.worlds.lab.geometry import LabSpace
+from housewise.worlds.lab.layout import draw_lab_layout
+from housewise.worlds.lab.scenarios import draw_scenario
+from housewise.worlds.lab.variants import BY_NAME
+
+
+class Basis(System[BasisSettings]):
+    """The BASIS system; see System. An episode is a session: one scenario, one person and one assistant."""
+
+    name = "basis"
+    Settings = BasisSettings
+    events = EVENTS
+    scores = (
+        Score("success", column="success", unit="%", better="higher", scale=100, error=True),
+        Score("subgoals", column="subgoals", unit="%", better="higher", scale=100, error=True),
+        Score("success_all", "success in any attempt", unit="%", better="higher", scale=100, error=True),
+        Score("subgoals_all", "subgoals in the best attempt", unit="%", better="higher", scale=100, error=True),
+        Score("steps", "actions", "steps", better="lower"),
+        Score("user_turns", "person's utterances", "user"),
+        Score("assistant_turns", "assistant's utterances", "assistant"),
+        Score("failed_actions", "failed actions", "failed", better="lower"),
+        Score("unread", "replies that could not be read", unit="%", better="lower", scale=100),
+    )
+
+    seconds_per_episode = (1.0, 120.0)
+
+    def __init__(self, settings: BasisSettings) -> None:
+        super().__init__(settings)
+        chosen = settings.tasks
+        unknown = next((name for name in chosen.variant if name not in BY_NAME), None)
+        if unknown is not None:
+            raise UserError(f"setting variant: there is no variant {unknown!r}; {suggest_names(unknown, BY_NAME)}")
+        self._tasks = {
+            f"{name}-{seed}": (name, seed)
+            for seed in range(chosen.seed, chosen.seed + chosen.scenarios)
+            for name in chosen.variant or BY_NAME
+        }
+
+    @property
+    def roles(self) -> Sequence[str]:
+        """See System.roles."""
+        agent, person = self.settings.agent.planner == "llm", self.settings.tasks.user == "llm"
+        return (*(("agent",) if agent else ()), *(("person",) if person else ()))
+
+    @property
+    def agent(self) -> str:
+        """See System.agent."""
+        return self.settings.agent.planner
+
+    def check(self) -> None:
+        """See System.check."""
+        load_oracle_phrases(self.settings.agent.wording)
+        load_user_phrases(self.settings.tasks.user_wording)
+
+    def tasks(self) -> Sequence[Task]:
+        """See System.tasks. Tasks are grouped by their preconditions."""
+        return [Task(key, BY_NAME[name].precondition) for key, (name, _) in self._tasks.items()]
+
+    @classmethod
+    def task_key(cls, initial_state: Mapping[str, Any]) -> Any:
+        """See System.task_key."""
+        return initial_state["variant"], initial_state["seed"], initial_state["split"]
+
+    def open(self, context: EpisodeContext) -> EpisodeSetup:
+        """See System.open."""
+        chosen, job = self.settings.tasks, context.job
+        name, seed = self._tasks[job.task.name]
+        scenario = draw_scenario(BY_NAME[name], seed, chosen.split)
+        space = LabSpace(draw_lab_layout(scenario.fixtures, seed, chosen.split))
+        world = LabSession(
+            scenario,
+            space,
+            lambda attempt: self._user(context.models, job.seed + attempt),
+            chosen.max_actions,
+            chosen.attempts,
+        )
+        state = BasisInitialState(
+            variant=name,
+            seed=seed,
+            split=chosen.split,
+            mission=scenario.mission,
+            subgoals=[each.name for each in scenario.subgoals],
+        )
+        agent = self._agent(job, context.models, context.progress)
+        # The world itself limits the number of actions and attempts.
+        return EpisodeSetup(world, agent, state, EpisodeLimits(plans=None, idle_plans=None))
+
+    def _agent(
+        self, job: Job, models: Mapping[str, ChatModel], progress: Progress
+    ) -> Agent[SessionObservation, AssistantTurn]:
+        chosen = self.settings.agent
+
+        def open_assistant(attempt: int) -> Assistant[Any]:
+            seed = job.seed + attempt
+            if chosen.planner == "llm":
+                sampling = Sampling(**self.settings.models.agent.sampling.model_dump(), seed=seed)
+                size: PromptSize = "compact" if chosen.compact else "full"
+                return ChatAssistant(models["agent"], "llm", size, sampling, chosen.grounded)
+            if chosen.planner == "random":
+                return RandomSpeech(chosen.wording, seed)
+            if chosen.planner == "silent":
+                return FixedSpeech()
+            return ScriptedOracle(OracleSettings(chosen.wording, chosen.planner == "shuffled"), seed)
+
+        knowledge = KnowledgeSwitches(chosen.task_knowledge, chosen.object_knowledge, chosen.environment_knowledge)
+        view = model_view(chosen.perception, knowledge) if chosen.planner == "llm" else oracle_view
+        return GuidingAgent(chosen.planner, open_assistant, view, progress)
+
+    def _user(self, models: Mapping[str, ChatModel], seed: int) -> LabUser:
+        chosen = self.settings.tasks
+        if chosen.user == "llm":
+            sampling = Sampling(**self.settings.models.person.sampling.model_dump(), seed=seed)
+            size: PromptSize = "compact" if self.settings.agent.compact else "full"
+            return ChatUser(models["person"], "Bob", size, sampling, self.settings.agent.grounded)
+        traits = replace(ALICE if chosen.user == "alice" else BOB, hears=chosen.hears, wording=chosen.user_wording)
+        if chosen.mistakes is not None:
+            traits = replace(traits, mistakes=chosen.mistakes)
+        return ScriptedUser(traits, seed)

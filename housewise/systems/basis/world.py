@@ -1,0 +1,172 @@
+"""A session as a world: the assistant speaks, and the person acts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from housewise.agent.basis.views import AssistantTurn
+from housewise.people.lab.views import LabUser, build_user_view
+from housewise.systems.basis.record import BasisFinalState, LabActionEvent
+from housewise.worlds.base import Step
+from housewise.worlds.lab.history import LabTurn, clip_speech, record_turn, resolve_user_action
+from housewise.worlds.lab.rules import step
+from housewise.worlds.lab.scenarios import Scenario
+from housewise.worlds.lab.state import LabState
+from housewise.worlds.lab.surroundings import Surroundings
+
+
+@dataclass(frozen=True)
+class SessionObservation:
+    """What views of the assistant are built from.
+
+    Attributes:
+        state: State of the lab.
+        surroundings: Its space.
+        turns: Turns of this attempt; the last one has no speech yet.
+        attempt: Number of the attempt, from 1.
+    """
+
+    state: LabState
+    surroundings: Surroundings
+    turns: tuple[LabTurn, ...]
+    attempt: int
+
+
+@dataclass
+class _Attempt:
+    """What is counted in an attempt."""
+
+    reached: dict[str, None]
+    succeeded: bool = False
+    actions: int = 0
+    failed: int = 0
+    user_turns: int = 0
+    assistant_turns: int = 0
+    unread: int = 0
+
+
+class LabSession:
+    """A person acts in the lab, and an assistant guides by speech (paper, section 3).
+
+    Description:
+        After every action of the person the assistant speaks or is silent, and then the person acts again.
+
+    Mission space:
+        The person's task, which only they know.
+
+    Action space:
+        An ``AssistantTurn``. That of the first decision is ignored: the assistant has opened the conversation.
+
+    Observation space:
+        ``SessionObservation``, of which the assistant sees what its role may know.
+
+    Rewards:
+        None. ``scores`` has success and subgoals of the first attempt and of all.
+
+    Termination:
+        The goal is reached, the person is hurt, or they have used up their actions; in the last attempt.
+
+    Args:
+        scenario: The scenario.
+        surroundings: Space of the lab.
+        open_user: Creates the person of an attempt, by its number from 1.
+        max_actions: Maximum number of actions per attempt.
+        max_attempts: Maximum number of attempts.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        surroundings: Surroundings,
+        open_user: Callable[[int], LabUser],
+        max_actions: int,
+        max_attempts: int,
+    ) -> None:
+        self._scenario, self._surroundings, self._open_user = scenario, surroundings, open_user
+        self._max_actions, self._max_attempts = max_actions, max_attempts
+        self._subgoals = scenario.subgoals
+
+    def reset(self) -> SessionObservation:
+        """See World.reset."""
+        self._attempts: list[_Attempt] = []
+        self._begin()
+        return self._observation()
+
+    def step(self, action: AssistantTurn) -> Step[SessionObservation]:
+        """See World.step."""
+        now = self._attempts[-1]
+        if self._turns:
+            speech = clip_speech(action.speech) if action.speech else None
+            self._turns[-1] = self._turns[-1].with_speech(speech)
+            now.assistant_turns += speech is not None
+            now.unread += not action.is_parsed
+        event = self._act(now)
+        over = now.succeeded or bool(self._state.ended) or now.actions >= self._max_actions
+        if over and not now.succeeded and len(self._attempts) < self._max_attempts:
+            self._begin()
+            over = False
+        return Step(self._observation(), (event,), over=over)
+
+    def scores(self) -> Mapping[str, float]:
+        """See World.scores."""
+        first, total = self._attempts[0], len(self._subgoals)
+        turns = first.actions + first.assistant_turns
+        return {
+            "success": float(first.succeeded),
+            "subgoals": len(first.reached) / total,
+            "success_all": float(any(each.succeeded for each in self._attempts)),
+            "subgoals_all": max(len(each.reached) for each in self._attempts) / total,
+            "steps": first.actions,
+            "user_turns": first.user_turns,
+            "assistant_turns": first.assistant_turns,
+            "failed_actions": first.failed,
+            "unread": first.unread / turns if turns else 0.0,
+        }
+
+    def final(self) -> Mapping[str, Any]:
+        """See World.final."""
+        return BasisFinalState(
+            attempts=[list(each.reached) for each in self._attempts],
+            successes=[each.succeeded for each in self._attempts],
+        ).model_dump()
+
+    def _begin(self) -> None:
+        self._state = self._scenario.state
+        self._turns: list[LabTurn] = []
+        self._events: set[str] = set()
+        self._attempts.append(_Attempt({}))
+        self._user = self._open_user(len(self._attempts))
+
+    def _act(self, now: _Attempt) -> LabActionEvent:
+        """Let the person act, and return the event."""
+        view = build_user_view(self._state, self._surroundings, self._scenario.mission, self._turns)
+        turn = self._user.act(view)
+        action = resolve_user_action(self._state, turn.action)
+        after, outcome = step(self._state, action, self._surroundings)
+        self._turns.append(record_turn(self._state, self._surroundings, action, outcome))
+        self._state, self._events = after, self._events | set(outcome.events)
+        reached = [
+            each.name for each in self._subgoals if each.name not in now.reached and each.holds(after, self._events)
+        ]
+        now.reached |= dict.fromkeys(reached)
+        now.succeeded = self._scenario.goal.holds(after, self._events)
+        now.actions += 1
+        now.failed += not outcome.succeeded
+        now.user_turns += action.verb == "Speak"
+        now.unread += not turn.is_parsed
+        return LabActionEvent(
+            attempt=len(self._attempts),
+            thought=turn.thought,
+            verb=action.verb,
+            argument=clip_speech(action.argument),
+            status=outcome.status,
+            message=outcome.message,
+            is_parsed=turn.is_parsed,
+            room=after.room,
+            subgoals=tuple(reached),
+        )
+
+    def _observation(self) -> SessionObservation:
+        return SessionObservation(self._state, self._surroundings, tuple(self._turns), len(self._attempts))
