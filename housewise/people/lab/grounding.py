@@ -57,6 +57,11 @@ def is_small(thing: SeenThing) -> bool:
     return "pickupable" in affordances(thing.name)
 
 
+def is_decor(thing: SeenThing) -> bool:
+    """Return whether a thing of this name only hangs or stands there, so that nothing is looked for on it."""
+    return "decor" in affordances(thing.name)
+
+
 def is_tool(thing: SeenThing) -> bool:
     """Return whether things are broken with it."""
     return "hammer" in thing_words(thing)

@@ -275,7 +275,8 @@ class ScriptedUser:
             return UserTurn("I saw it there.", LabAction("GotoRoom", room))
         if (container := self._closed_container(step, view)) is not None:
             return container
-        if (action := self._memory.explore(view, self._dangers)) is not None:
+        hints = {*step.place_words, *step.context}
+        if (action := self._memory.explore(view, self._dangers, hints)) is not None:
             return UserTurn("I do not see it yet.", action)
         if step.verb is None or self._agenda.questions >= self.traits.patience:
             return None

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from housewise.people.lab.grounding import find_matches, is_common, is_small, is_suitable, plain_words, thing_words
+from housewise.people.lab.grounding import (
+    find_matches,
+    is_common,
+    is_decor,
+    is_small,
+    is_suitable,
+    plain_words,
+    thing_words,
+)
 from housewise.people.lab.understanding import Instruction
 from housewise.people.lab.views import SeenThing, UserView
 from housewise.worlds.lab.actions import LabAction
 
 TURNS_PER_SEARCH = 3
 """Turns of 90 degrees with which a person has seen all around."""
-VISITS_PER_SEARCH = 3
+VISITS_PER_SEARCH = 4
 """Pieces of furniture that a person goes to in one search of a room."""
 
 
@@ -64,17 +73,25 @@ class UserMemory:
         matches = find_matches(step, others, self.aliases, step.verb)
         return self.rooms[matches[0].thing.id] if matches else ""
 
-    def explore(self, view: UserView, dangers: set[str]) -> LabAction | None:
-        """Return the next action of a search of this room: turn around, then go to furniture. None if it is over."""
+    def explore(self, view: UserView, dangers: set[str], hints: Collection[str] = ()) -> LabAction | None:
+        """Return the next action of a search of this room: turn around, then go to furniture. None if it is over.
+
+        Args:
+            view: What the person knows.
+            dangers: Ids of things that they were warned of.
+            hints: Words about where the thing is; furniture that they describe comes first.
+        """
         if self.turned.get(view.room, 0) < TURNS_PER_SEARCH:
             self.turned[view.room] = self.turned.get(view.room, 0) + 1
             return LabAction("RotateRight", "90")
         visited = self.visited.setdefault(view.room, set())
         places = [each for each in [*view.things, *self.elsewhere_in_room(view)] if is_suitable(each, "Place")]
-        places = [each for each in places if not is_small(each) and is_common(each.name)]
+        places = [each for each in places if not is_small(each) and is_common(each.name) and not is_decor(each)]
         places = [each for each in places if each.id not in visited | dangers]
         if places and len(visited) < VISITS_PER_SEARCH:
-            farthest = max(places, key=lambda each: (each.distance, each.id))
+            farthest = max(
+                places, key=lambda each: (len(thing_words(each).intersection(hints)), each.distance, each.id)
+            )
             visited.add(farthest.id)
             return LabAction("GotoObject", farthest.id)
         self.searched.add(view.room)
@@ -83,3 +100,4 @@ class UserMemory:
     def explore_again(self, room: str) -> None:
         """Begin another search of a room."""
         self.turned.pop(room, None)
+        self.visited.pop(room, None)

@@ -133,7 +133,8 @@ class LabSession:
         ).model_dump()
 
     def _begin(self) -> None:
-        self._state = self._scenario.state
+        start = self._scenario.state
+        self._state = self._surroundings.go_to_room(start, start.room) or start
         self._turns: list[LabTurn] = []
         self._events: set[str] = set()
         self._attempts.append(_Attempt({}))
