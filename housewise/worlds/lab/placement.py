@@ -146,7 +146,7 @@ _SPOTS: dict[str, Vec3] = {
     "portal_generator": (0.0, 0.176, 0.15),
     "color_changer": (0.0, 0.64, 0.05),
     "coffee_unmaker": (0.0, 0.12, 0.25),
-    "fuse_box": (0.0, 0.22, 0.0),
+    "fuse_box": (0.0, 0.22, 0.1),
     "dart_board": (0.0, 0.45, 0.5),
 }
 """The only place of some devices, as shares of their width, height and depth."""
