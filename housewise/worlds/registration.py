@@ -18,6 +18,7 @@ ENVIRONMENTS = {
     "housewise/Rearrangement-v0": "housewise.worlds.house.generated_env:make_generated_env",
     "housewise/TextRearrangement-v0": "housewise.systems.personalize.text_env:generated_text_env",
     "housewise/TextKitchen-v0": "housewise.worlds.kitchen.env:TextKitchenEnv",
+    "housewise/Lab-v0": "housewise.worlds.lab.env:LabEnv",
 }
 
 

@@ -151,18 +151,11 @@ def _gravity_flipper(s: Parts, w: float, h: float, d: float, look: Look) -> None
         y = h + 0.004
         for x0, z0, x1, z1 in ((at - thin, -long, at + thin, long), (-long, at - thin, long, at + thin)):
             target.quads([[(x0, y, z0), (x0, y, z1), (x1, y, z1), (x1, y, z0)]], [color])
-    for turn in range(8):
-        s.glow.box(*_block(turn, 0.46 * w, 0.87 * h, 0.05), color) if is_on else None
-
-
-def _block(turn: int, radius: float, height: float, half: float) -> tuple[tuple[float, float], ...]:
-    """Return the spans of a small cube on a circle, eight of which make a ring."""
-    x, z = ((1, 0), (0.7, 0.7), (0, 1), (-0.7, 0.7), (-1, 0), (-0.7, -0.7), (0, -1), (0.7, -0.7))[turn]
-    return (
-        (radius * x - half, radius * x + half),
-        (height - half / 2, height + half / 2),
-        (radius * z - half, radius * z + half),
-    )
+    if is_on:
+        half = 0.05
+        for x, z in ((1, 0), (0.7, 0.7), (0, 1), (-0.7, 0.7), (-1, 0), (-0.7, -0.7), (0, -1), (0.7, -0.7)):
+            x, z = 0.46 * w * x, 0.46 * w * z
+            s.glow.box((x - half, x + half), (0.83 * h, 0.91 * h), (z - half, z + half), color)
 
 
 def _carrot_maker(s: Parts, w: float, h: float, d: float, look: Look) -> None:
@@ -182,12 +175,9 @@ def _carrot_maker(s: Parts, w: float, h: float, d: float, look: Look) -> None:
     z = front + 0.008
     s.quads([[(-0.06, y0 + 0.32, z), (0, y0 + 0.06, z), (0, y0 + 0.06, z), (0.06, y0 + 0.32, z)]], [(236, 124, 32)])
     s.panel((-0.05, 0.05), (y0 + 0.32, y0 + 0.42), z, COLORS["green"])
-    for a, b in (((x0 + 0.02, y0 + 0.06), (x0 + size - 0.02, y0 + size - 0.06)),):
-        z += 0.003
-        s.quads(
-            [[(a[0], a[1], z), (a[0] + 0.06, a[1] - 0.04, z), (b[0], b[1], z), (b[0] - 0.06, b[1] + 0.04, z)]],
-            [COLORS["red"]],
-        )
+    low, high, z = y0 + 0.04, y0 + size - 0.04, z + 0.003
+    bar = [(x0 + 0.02, low + 0.03, z), (x0 + 0.07, low, z), (-x0 - 0.07, high - 0.03, z), (-x0 - 0.12, high, z)]
+    s.quads([bar], [COLORS["red"]])
 
 
 def _embiggenator(s: Parts, w: float, h: float, d: float, look: Look) -> None:
@@ -206,13 +196,12 @@ def _portal_generator(s: Parts, w: float, h: float, d: float, look: Look) -> Non
     s.box((-w / 2, w / 2), (h - t, h), (-d / 2, -d / 2 + 0.3), frame)
     z, inner = -d / 2 + 0.1, (-w / 2 + t, w / 2 - t)
     if "on" in look.flags:
-        s.panel(inner, (0.35, h - t), z, (150, 70, 230), glows=True)
-        for ring in range(1, 4):
-            grow = ring / 4
-            middle, half = (0.35 + h - t) / 2, (h - t - 0.35) / 2
-            x = (-inner[1] * (1 - grow), inner[1] * (1 - grow))
+        middle, half = (0.35 + h - t) / 2, (h - t - 0.35) / 2
+        for ring in range(4):
+            share = 1 - ring / 4
+            wide, high = share * inner[1], share * half
             color = (150 + 30 * ring, 70 + 50 * ring, 240)
-            s.panel(x, (middle - half * (1 - grow), middle + half * (1 - grow)), z + 0.01 * ring, color, glows=True)
+            s.panel((-wide, wide), (middle - high, middle + high), z + 0.01 * ring, color, glows=True)
     else:
         s.panel(inner, (0.35, h - t), z, (34, 32, 40))
     for x in (-w / 2 + 0.05, w / 2 - 0.11):

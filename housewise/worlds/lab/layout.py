@@ -165,7 +165,7 @@ MOUNTINGS: dict[str, Mounting] = {
     "printer": Mounting(STAND_HEIGHT),
     "time_machine": Mounting(STAND_HEIGHT, "counter"),
     "coffee_unmaker": Mounting(STAND_HEIGHT, "counter"),
-    "fuse_box": Mounting(1.1),
+    "fuse_box": Mounting(1.1, front=1.0),
     "red_shelf": Mounting(1.0, "door"),
     "blue_shelf": Mounting(1.0),
     "dart_board": Mounting(1.2, front=1.0),

@@ -121,6 +121,8 @@ def _spot(holder: str, kind: str, spot: int) -> Vec3:
         return (-0.2 * w, 0.12 * h, 0.5 * d - 0.01)
     if kind == "laser_tip" and holder == "laser_cannon":
         return (0.0, 0.66 * h, 0.52 * d)
+    if holder == "dart_board":
+        return ((0.08, -0.1, 0.02)[spot % 3], (0.56, 0.4, 0.7)[spot % 3] * h - own[1] / 2, 0.4 * d + own[2] / 2)
     if holder in _SPOTS:
         share = _SPOTS[holder]
         return (share[0] * w, share[1] * h, share[2] * d)
@@ -146,7 +148,6 @@ _SPOTS: dict[str, Vec3] = {
     "portal_generator": (0.0, 0.176, 0.15),
     "color_changer": (0.0, 0.64, 0.05),
     "coffee_unmaker": (0.0, 0.12, 0.25),
-    "fuse_box": (0.0, 0.22, 0.0),
-    "dart_board": (0.0, 0.45, 0.5),
+    "fuse_box": (0.0, 0.22, 0.1),
 }
 """The only place of some devices, as shares of their width, height and depth."""

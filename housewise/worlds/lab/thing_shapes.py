@@ -132,11 +132,12 @@ def _jar(s: Parts, w: float, h: float, d: float, look: Look) -> None:
 
 
 def _dart(s: Parts, w: float, h: float, d: float, look: Look) -> None:
+    """Add a dart with its feathers in front, as it sticks in a board."""
     middle = h / 2
-    s.barrel(0, middle, (0.1 * h, 0.1 * h), (-0.2 * d, 0.3 * d), SILVER)
-    s.barrel(0, middle, (0.08 * h, 0.01), (0.3 * d, d / 2), BLACK)
-    for x, y in ((w / 2, 0.06 * h), (0.06 * h, h / 2)):
-        s.box((-x, x), (middle - y, middle + y), (-d / 2, -0.2 * d), rgb(look.color))
+    s.barrel(0, middle, (0.02 * h, 0.12 * h), (-d / 2, -0.2 * d), BLACK)
+    s.barrel(0, middle, (0.16 * h, 0.12 * h), (-0.2 * d, 0.15 * d), SILVER)
+    for x, y in ((w / 2, 0.1 * h), (0.1 * h, h / 2)):
+        s.box((-x, x), (middle - y, middle + y), (0.15 * d, d / 2), rgb(look.color))
 
 
 def _hammer(s: Parts, w: float, h: float, d: float, look: Look) -> None:

@@ -122,7 +122,7 @@ class LabView:
         ahead = self._rays.directions[: len(along)] @ camera_rotation(camera_pose(body)).astype(np.float32)[[0, 2]].T
         cells = ((ahead * along + np.array([body.x - self._corner[0], body.z - self._corner[1]])) / _CELL).astype(int)
         columns, rows = (np.clip(cells[:, axis], 0, self._rooms.shape[axis] - 1) for axis in (0, 1))
-        return self._rooms[columns, rows]
+        return np.asarray(self._rooms[columns, rows])
 
     def trace(self, state: LabState) -> Trace:
         """Return what the rays of the picture hit. The last results are kept."""

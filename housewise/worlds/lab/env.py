@@ -1,0 +1,173 @@
+"""The lab as a Gymnasium environment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from housewise.worlds.lab.actions import AMOUNTS, ARGUMENTS, LabAction, Outcome, Verb
+from housewise.worlds.lab.geometry import LabSpace
+from housewise.worlds.lab.kinds import KINDS
+from housewise.worlds.lab.layout import draw_lab_layout
+from housewise.worlds.lab.marks import draw_marks, find_marks
+from housewise.worlds.lab.rules import step
+from housewise.worlds.lab.scenarios import MAX_ACTIONS, Scenario, Split, draw_scenario, find_variant
+from housewise.worlds.lab.state import ROOMS
+from housewise.worlds.lab.surroundings import Glimpse
+from housewise.worlds.lab.variants import VARIANTS
+from housewise.worlds.lab.view import PICTURE_SIZE, LabPicture
+from housewise.worlds.text_space import fit_text, text_space
+
+MAX_MARKS = 40
+"""Greatest number of marks in a picture; farther things have none."""
+MAX_MISSION_CHARACTERS = 200
+
+COMMANDS: tuple[tuple[Verb, str | None], ...] = (
+    *((verb, str(amount)) for verb, amounts in AMOUNTS.items() for amount in amounts),
+    *(("GotoRoom", room) for room in ROOMS),
+    *((verb, None) for verb, argument in ARGUMENTS.items() if argument == "thing"),
+)
+"""Verb and argument of each command; None stands for the thing with the chosen mark."""
+
+LabObservation = dict[str, Any]
+
+
+class LabEnv(gym.Env[LabObservation, NDArray[np.int64]]):
+    """A person acts in the lab of BASIS, seen through their own eyes.
+
+    Description:
+        The lab of BASIS (COLM 2025, section 4.1): seven rooms with devices, most of which are uncommon. The agent is
+        the person, without an assistant.
+
+    Mission space:
+        The goal in a sentence, such as "Break the bowl". There are 70 variants of 22 tasks.
+
+    Action space:
+        MultiDiscrete: a command of ``COMMANDS`` (a step, a turn, a room to go to, or what to do with a thing), and the
+        number of a mark less 1. The mark is ignored by commands without a thing.
+
+    Observation space:
+        Dict: ``image``, RGB, (300, 300, 3) uint8; ``marks``, the number of the mark at each pixel, 0 for none,
+        (300, 300) uint8; ``mission``, text. Marks count the things in view from 1, the nearest first.
+
+    Rewards:
+        1 when the goal is reached, otherwise 0.
+
+    Starting state:
+        ``reset(seed=...)`` draws the scenario: the layout, the places of things and the room where the person stands.
+        ``options={"variant": "break__bowl__simple"}`` selects another variant; without one it is drawn.
+
+    Termination:
+        The goal is reached, or the person is hurt. Truncation after ``max_actions`` actions.
+
+    Args:
+        variant: Name of the variant; by default it is drawn at each reset.
+        split: Whether scenarios are those for training or those for tests.
+        max_actions: Greatest number of actions.
+        render_mode: "rgb_array" (the picture with its marks), or None.
+    """
+
+    metadata = {"render_modes": ["rgb_array"], "render_fps": 2}  # noqa: RUF012  # Gymnasium's own way
+
+    def __init__(
+        self,
+        variant: str | None = None,
+        split: Split = "training",
+        max_actions: int = MAX_ACTIONS,
+        render_mode: str | None = "rgb_array",
+    ) -> None:
+        shape = (PICTURE_SIZE, PICTURE_SIZE)
+        self.observation_space = spaces.Dict(
+            {
+                "image": spaces.Box(0, 255, (*shape, 3), np.uint8),
+                "marks": spaces.Box(0, MAX_MARKS, shape, np.uint8),
+                "mission": text_space(MAX_MISSION_CHARACTERS),
+            }
+        )
+        self.action_space = spaces.MultiDiscrete([len(COMMANDS), MAX_MARKS])
+        self.render_mode = render_mode
+        self._variant = None if variant is None else find_variant(variant)
+        self._split = split
+        self._max_actions = max_actions
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[LabObservation, dict[str, Any]]:
+        """See gymnasium.Env.reset.
+
+        Raises:
+            UserError: If the variant is unknown.
+        """
+        super().reset(seed=seed)
+        name = (options or {}).get("variant")
+        variant = find_variant(name) if name else self._variant or VARIANTS[int(self.np_random.integers(len(VARIANTS)))]
+        number = int(self.np_random.integers(2**31)) if seed is None else seed
+        self.scenario: Scenario = draw_scenario(variant, number, self._split)
+        self.space = LabSpace(draw_lab_layout(self.scenario.fixtures, number, self._split))
+        self.state = self.space.enter(self.scenario.state)
+        self._events: list[str] = []
+        self._reached: set[str] = set()
+        self._actions = 0
+        self._note_subgoals()
+        return self._observe(), {"variant": variant.name, "seed": number, **self._info(None)}
+
+    def step(self, action: NDArray[np.int64]) -> tuple[LabObservation, float, bool, bool, dict[str, Any]]:
+        """See gymnasium.Env.step."""
+        self.state, outcome = step(self.state, self._lab_action(action), self.space)
+        self._actions += 1
+        self._events += outcome.events
+        self._note_subgoals()
+        is_solved = self.scenario.goal.holds(self.state, self._events)
+        ended = is_solved or bool(self.state.ended)
+        truncated = not ended and self._actions >= self._max_actions
+        return self._observe(), float(is_solved), ended, truncated, self._info(outcome)
+
+    def render(self) -> NDArray[np.uint8]:
+        """Return the picture with outlines and numbers of the marks, (300, 300, 3) uint8."""
+        picture = self.space.view.picture(self.state)
+        return draw_marks(picture, find_marks(picture, self._glimpses()))
+
+    def _glimpses(self) -> tuple[Glimpse, ...]:
+        return self.space.glimpses(self.state)[:MAX_MARKS]
+
+    def _lab_action(self, action: NDArray[np.int64]) -> LabAction:
+        """Return the action of a command and a mark; a mark that is not in the picture is no known thing."""
+        verb, argument = COMMANDS[int(action[0])]
+        if argument is None:
+            glimpses = self._glimpses()
+            argument = glimpses[int(action[1])].id if int(action[1]) < len(glimpses) else ""
+        return LabAction(verb, argument)
+
+    def _observe(self) -> LabObservation:
+        picture = self.space.view.picture(self.state)
+        return {
+            "image": picture.rgb,
+            "marks": _mark_image(picture, self._glimpses()),
+            "mission": fit_text(self.scenario.mission, MAX_MISSION_CHARACTERS),
+        }
+
+    def _note_subgoals(self) -> None:
+        self._reached |= {each.name for each in self.scenario.subgoals if each.holds(self.state, self._events)}
+
+    def _info(self, outcome: Outcome | None) -> dict[str, Any]:
+        held = self.state.held
+        return {
+            "status": outcome.status if outcome else "",
+            "message": outcome.message if outcome else "",
+            "room": self.state.room,
+            "holding": KINDS[self.state[held].kind].name if held else "",
+            "subgoals": {each.name: each.name in self._reached for each in self.scenario.subgoals},
+        }
+
+
+def _mark_image(picture: LabPicture, glimpses: tuple[Glimpse, ...]) -> NDArray[np.uint8]:
+    """Return the number of the mark at each pixel."""
+    numbers = {id: number for number, id in enumerate(picture.ids)}
+    marks = np.zeros(len(picture.ids), dtype=np.uint8)
+    for mark, glimpse in enumerate(glimpses, 1):
+        marks[numbers[glimpse.id]] = mark
+    return np.asarray(marks[picture.instances])

@@ -1,0 +1,70 @@
+"""The lab as a Gymnasium environment."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+import housewise  # noqa: F401 - registers the environments
+from housewise.core.errors import UserError
+from housewise.worlds.lab.env import COMMANDS, LabEnv
+from housewise.worlds.lab.planner import next_step
+
+
+def play(env: LabEnv, seed: int) -> tuple[float, bool, dict[str, object]]:
+    """Play the planner's actions, translated to commands and marks; return the end."""
+    env.reset(seed=seed)
+    while True:
+        plan = next_step(env.state, env.scenario.goal, env.space)
+        assert plan is not None
+        verb, argument = plan.action.verb, plan.action.argument
+        command = next((place for place, each in enumerate(COMMANDS) if each == (verb, argument)), None)
+        if command is not None:
+            action = [command, 0]
+        else:
+            ids = [each.id for each in env.space.glimpses(env.state)]
+            if argument not in ids:
+                # The planner knows where everything is; a person would turn until they see it.
+                env.state = env.space.go_to_thing(env.state, argument) or env.state
+                ids = [each.id for each in env.space.glimpses(env.state)]
+            action = [COMMANDS.index((verb, None)), ids.index(argument)]
+        observation, reward, ended, truncated, info = env.step(np.array(action))
+        assert observation in env.observation_space
+        assert info["status"] == "ActionSuccessful", info
+        if ended or truncated:
+            return reward, ended, info
+
+
+@pytest.mark.parametrize("variant", ["fire_laser__none__simple", "make_carrot__banana__simple"])
+def test_a_planned_episode_ends_with_the_reward_and_all_subgoals(variant: str) -> None:
+    reward, ended, info = play(LabEnv(variant), 4)
+    assert (reward, ended) == (1.0, True)
+    assert all(info["subgoals"].values())  # type: ignore[attr-defined]
+
+
+def test_episodes_are_truncated_and_drawn_from_the_seed() -> None:
+    env = gymnasium.make("housewise/Lab-v0", max_actions=3)
+    first, info = env.reset(seed=7)
+    turn = np.array([COMMANDS.index(("RotateLeft", "45")), 0])
+    assert [env.step(turn)[3] for _ in range(3)] == [False, False, True]
+    again, same = env.reset(seed=7)
+    assert info == same and (first["image"] == again["image"]).all()
+    assert env.reset(options={"variant": "landing__laser_tip__simple"})[1]["variant"] == "landing__laser_tip__simple"
+
+
+def test_a_mark_that_is_not_in_the_picture_is_no_thing() -> None:
+    env = LabEnv("fire_laser__none__simple")
+    observation, _ = env.reset(seed=1)
+    absent = int(observation["marks"].max())
+    *_, info = env.step(np.array([COMMANDS.index(("Pickup", None)), absent]))
+    assert info["status"] == "InvalidCommand"
+
+
+def test_an_unknown_variant_is_refused_in_one_line() -> None:
+    with pytest.raises(UserError, match="there is no variant 'break__moon__simple'"):
+        LabEnv("break__moon__simple")
+
+
+def test_the_rendered_picture_has_marks() -> None:
+    env = LabEnv("fire_laser__none__simple")
+    observation, _ = env.reset(seed=1)
+    assert env.render().shape == (300, 300, 3) and (env.render() != observation["image"]).any()
