@@ -98,7 +98,7 @@ def test_tables_of_the_paper_play_as_their_recipe_does(name: str, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, path in bundled_experiments().items() if "trainings:" in path.read_text()]
+    "name", [name for name, path in bundled_experiments().items() if load_experiment(path).trainings]
 )
 def test_settings_of_bundled_trainings_exist(name: str, tmp_path: Path) -> None:
     spec = load_experiment(bundled_experiments()[name])
