@@ -105,6 +105,8 @@ _TRAINED = "trainings: {t: T}\nruns: {test: {model: {training: t, phase: PHASE}}
          "mine.yaml: trainings.t: no phase 'imitat'; did you mean imitate? available: imitate, iteration-1"),
         ("measures: [", _TRAINED.replace("T}", "{settings: {itrations: 1}}}").replace("PHASE", "imitate"),
          "trainings.t: settings: unknown setting 'itrations'; did you mean iterations?"),
+        ("measures: [", _TRAINED.replace("T}", "{settings: {run.model: local:no}}}").replace("PHASE", "imitate"),
+         "mine.yaml: trainings.t: model no: "),
         ("measures: [", _TRAINED.replace("T}", "{config: nope}}").replace("PHASE", "imitate"), "trainings.t: "),
     ],
 )  # fmt: skip
