@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from housewise.doctor.chat_server import ServerChoice, check_chat_server
+from housewise.doctor.check_list import list_checks
 from housewise.doctor.findings import SERVER, Check, Finding, run_check
+from housewise.doctor.model_memory import MEMORY
 from housewise.language.gbnf import GrammarDialect
 from housewise.language.server.request_parameters import GRAMMAR_FIELDS
 from tests.housewise.doctor.asking import KEY, doctor
 from tests.language.conftest import Answer, Body, ChatServer, Handler, completion, fails, sends
+from tests.selftrain.tiny import save_talker
 from tests.servers import serving
 
 LIKELY = {"content": [{"token": "a", "logprob": -0.5, "top_logprobs": [{"token": "b", "logprob": -1.0}]}]}
@@ -81,6 +84,23 @@ def test_without_a_model_the_only_one_is_asked(server: ChatServer) -> None:
     assert examine(server, None) == {
         "models": Finding(SERVER, "models", "broken", "name one of them with --model: m, n")
     }
+
+
+def test_a_local_model_is_estimated_and_the_server_that_serves_it_is_tested(server: ChatServer, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the extra housewise[train] is not installed")
+    folder = save_talker(tmp_path / "talker")
+    server.models = ["n", str(folder)]
+    server.play(able())
+    file = tmp_path / "doctor.json"
+    doctor("--base-url", server.url, "--model", f"local:{folder}", "--json", file)
+    found = {each["what"]: each for each in json.loads(file.read_text())["findings"]}
+    assert found["weights"]["topic"] == MEMORY and found["weights"]["state"] == "ok"
+    assert (found["replies"]["topic"], found["replies"]["state"]) == (SERVER, "ok")
+    assert {request["model"] for request in server.requests} == {str(folder)}
+    server.models = ["base"]
+    assert examine(server, f"local:{folder}")["replies"].state == "ok" and server.requests[-1]["model"] == "base"
+    estimated = list_checks(None, server=ServerChoice(None, f"local:{folder}", 1.0))
+    assert SERVER not in [check.topic for check in estimated]
 
 
 def _hangs(handler: Handler, body: Body) -> None:
