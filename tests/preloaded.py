@@ -21,6 +21,7 @@ import housewise.terminal.selftrain_progress
 import housewise.worlds.house.simulator.raycast  # noqa: F401
 from housewise.core.errors import UserError
 from housewise.language.embedder import shared_minilm
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from tests.embeddings import VARIABLE, share_embeddings
 
 with contextlib.suppress(ImportError):
@@ -37,6 +38,7 @@ with contextlib.suppress(ImportError):
 with contextlib.suppress(UserError):
     # The weights are compared once with what they should be.
     shared_minilm()
+load_profiles(ADAPT_PROFILES)
 if VARIABLE in os.environ:
     share_embeddings(Path(os.environ[VARIABLE]))
 

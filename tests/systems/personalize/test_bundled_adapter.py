@@ -18,8 +18,6 @@ from housewise.systems.personalize.system import Personalize
 from housewise.systems.stars.system import Stars
 from tests.commands import run_module
 
-LLM_AS_IT_COMES = {"prompt": "planner", "grounded": False}
-
 
 def adapter_of(*overrides: str, **settings: Any) -> str | None:
     return Personalize.load(settings=settings, overrides=overrides).models.agent.adapter
