@@ -89,18 +89,20 @@ def test_without_a_model_the_only_one_is_asked(server: ChatServer) -> None:
 def test_a_local_model_is_estimated_and_the_server_that_serves_it_is_tested(server: ChatServer, tmp_path: Path) -> None:
     pytest.importorskip("torch", reason="the extra housewise[train] is not installed")
     folder = save_talker(tmp_path / "talker")
-    server.models = ["n", str(folder)]
     server.play(able())
-    file = tmp_path / "doctor.json"
-    doctor("--base-url", server.url, "--model", f"local:{folder}", "--json", file)
-    found = {each["what"]: each for each in json.loads(file.read_text())["findings"]}
-    assert found["weights"]["topic"] == MEMORY and found["weights"]["state"] == "ok"
-    assert (found["replies"]["topic"], found["replies"]["state"]) == (SERVER, "ok")
-    assert {request["model"] for request in server.requests} == {str(folder)}
-    server.models = ["base"]
-    assert examine(server, f"local:{folder}")["replies"].state == "ok" and server.requests[-1]["model"] == "base"
-    estimated = list_checks(None, server=ServerChoice(None, f"local:{folder}", 1.0))
-    assert SERVER not in [check.topic for check in estimated]
+
+    def found(url: str | None) -> dict[str, str]:
+        """States of what is found of the model and its server."""
+        checks = list_checks(None, server=ServerChoice(url, f"local:{folder}", 20.0))
+        named = [run_check(check) for check in checks if check.topic in (MEMORY, SERVER)]
+        return {finding.what: finding.state for findings in named for finding in findings}
+
+    for names, name in ((["n", str(folder)], str(folder)), (["base"], "base")):
+        server.models = names
+        states = found(server.url)
+        assert states["weights"] == states["models"] == states["replies"] == "ok"
+        assert server.requests[-1]["model"] == name
+    assert "weights" in found(None) and "replies" not in found(None)
 
 
 def _hangs(handler: Handler, body: Body) -> None:
