@@ -7,6 +7,8 @@ from pathlib import Path
 
 import housewise.agent.clipr.rule_editing
 import housewise.cli.app
+import housewise.experiments.runner
+import housewise.experiments.tables
 import housewise.report.episode_pages
 import housewise.report.rendering
 import housewise.report.views.base
@@ -28,6 +30,7 @@ with contextlib.suppress(ImportError):
     import openai.resources.chat  # noqa: F401
 with contextlib.suppress(ImportError):
     import matplotlib.figure  # noqa: F401
+    import pandas  # noqa: F401
 with contextlib.suppress(ImportError):
     import torch  # noqa: F401
     import transformers.models.bert.modeling_bert
