@@ -23,7 +23,6 @@ Descriptions = dict[str, str]
 
 SYSTEMS: Descriptions = {
     "adapt": "a robot in a text kitchen makes breakfast and finds out what the person likes (ADAPT)",
-    "basis": "a person acts in a lab in 3D, and an assistant guides by speech (BASIS)",
     "clipr": "a person answers a few questions; choices follow the rules written from the answers (CLIPR)",
     "personalize": "a robot tidies a house for people who react to its placements (LLM-Personalize)",
     "stars": "a robot learns where things belong, verifies what a model proposes, and asks (STARS)",

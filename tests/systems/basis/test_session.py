@@ -1,0 +1,56 @@
+"""A session in the lab: the scripted oracle guides the scripted person, and what happens is scored and recorded."""
+
+import pytest
+
+from housewise.agent.base import History
+from housewise.core.errors import UserError
+from housewise.rollout.system import EpisodeContext
+from housewise.systems.basis.record import GuidanceEvent, LabActionEvent
+from housewise.systems.basis.settings import BasisSettings, BasisTaskSettings
+from housewise.systems.basis.system import Basis
+
+SIMPLE = "fire_freezeray__none__simple"
+
+
+def play(settings: BasisSettings) -> tuple[dict[str, float], list[object]]:
+    """Play the first session of a run, and return its scores and events."""
+    system = Basis(settings)
+    context = EpisodeContext(system.jobs()[0], {}, None, None, lambda *_: None)
+    setup = system.open(context)
+    seen, history, events, over = setup.world.reset(), History[object](), [], False
+    while not over:
+        decision = setup.agent.decide(seen, history)
+        result = setup.world.step(decision.actions[0])
+        events += [*decision.events, *result.events]
+        seen, over = result.observation, result.over
+        history.decisions += 1
+    return dict(setup.world.scores()), events
+
+
+def with_tasks(**tasks: object) -> BasisSettings:
+    return BasisSettings(tasks=BasisTaskSettings(variant=(SIMPLE,), mistakes=0.0, **tasks))
+
+
+def test_the_oracle_guides_a_person_to_the_goal() -> None:
+    scores, events = play(with_tasks())
+    assert (scores["success"], scores["subgoals"], scores["success_all"]) == (1.0, 1.0, 1.0)
+    actions = [each for each in events if isinstance(each, LabActionEvent)]
+    spoken = [each for each in events if isinstance(each, GuidanceEvent) and each.speech]
+    assert (scores["steps"], scores["assistant_turns"]) == (len(actions), len(spoken))
+    assert actions[-1].subgoals == ("goal",)
+
+
+def test_equal_settings_give_equal_sessions() -> None:
+    assert play(with_tasks()) == play(with_tasks())
+
+
+def test_a_further_attempt_follows_a_failure_only() -> None:
+    scores, events = play(with_tasks(attempts=3, max_actions=1))
+    assert [each.attempt for each in events if isinstance(each, LabActionEvent)] == [1, 2, 3]
+    assert (scores["success"], scores["steps"]) == (0.0, 1)
+    assert all(each.attempt == 1 for each in play(with_tasks(attempts=3))[1] if isinstance(each, LabActionEvent))
+
+
+def test_an_unknown_variant_is_named() -> None:
+    with pytest.raises(UserError, match="no variant 'make_tea'"):
+        Basis(BasisSettings(tasks=BasisTaskSettings(variant=("make_tea",))))
