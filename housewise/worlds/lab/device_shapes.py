@@ -53,7 +53,7 @@ LABELS: Mapping[str, str] = {
 
 def _stand(s: Parts, w: float, d: float, color: Color) -> None:
     """Add a cabinet below a device, down to the floor."""
-    s.box((-w / 2, w / 2), (-STAND_HEIGHT, 0), (-d / 2, d / 2), tint(color, 0.8))
+    s.box((-w / 2, w / 2), (-STAND_HEIGHT, -0.04), (-d / 2, d / 2), tint(color, 0.8))
     s.box((-w / 2, w / 2), (-0.04, 0), (-d / 2, d / 2 + 0.01), color)
 
 

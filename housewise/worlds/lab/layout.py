@@ -164,7 +164,7 @@ MOUNTINGS: dict[str, Mounting] = {
     "reception_computer": Mounting(STAND_HEIGHT, "desk", margin=0.1),
     "printer": Mounting(STAND_HEIGHT),
     "time_machine": Mounting(STAND_HEIGHT, "counter"),
-    "coffee_unmaker": Mounting(STAND_HEIGHT, "counter"),
+    "coffee_unmaker": Mounting(STAND_HEIGHT, "counter", margin=0.08),
     "fuse_box": Mounting(1.1, front=1.0),
     "red_shelf": Mounting(1.0, "door"),
     "blue_shelf": Mounting(1.0),

@@ -8,6 +8,7 @@ from math import radians
 from typing import Any
 
 import numpy as np
+import shapely
 from numpy.typing import NDArray
 
 from housewise.worlds.house.scene import Mesh
@@ -26,8 +27,9 @@ FIELD_OF_VIEW = 70.0
 """Horizontal and vertical field of view, degrees."""
 EYE_HEIGHT = 1.5
 
-_CELL = 0.05
+_BEFORE = 0.05
 _DARKNESS = (0.28, 0.29, 0.35)
+_GLOWING = np.ones(3, dtype=np.float32)
 _KEPT = 4
 # Where the held thing appears, in the frame of the camera: to the right, up, ahead, metres.
 _HAND = (0.22, -0.32, 0.55)
@@ -49,19 +51,16 @@ class LabPicture:
 
 
 class SceneLayer(MeshLayer):
-    """The building and all things in one search tree.
+    """The building and all things in one search tree, in the light of their rooms.
 
     Args:
-        parts: Instance number, mesh in the world frame, and whether it is visible in the dark, of each part.
-
-    Attributes:
-        glow: (triangles + 1,) whether each triangle is visible in the dark.
+        parts: Instance number, mesh in the world frame, and factor of the light, (3,) or (faces, 3), of each part.
     """
 
-    def __init__(self, parts: list[tuple[int, Mesh, bool]]) -> None:
+    def __init__(self, parts: list[tuple[int, Mesh, NDArray[np.float32]]]) -> None:
         super().__init__(0, [(owner, mesh) for owner, mesh, _ in parts])
-        # As with the colours, the last row is that of rays without a hit.
-        self.glow = np.repeat([*(glow for *_, glow in parts), False], [*(len(mesh.faces) for _, mesh, _ in parts), 1])
+        light = np.concatenate([np.broadcast_to(factor, (len(mesh.faces), 3)) for _, mesh, factor in parts])
+        self.color[:-1] *= light
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +94,7 @@ class LabView:
         self.layout = layout
         self.camera = Camera(size, size, radians(FIELD_OF_VIEW), EYE_HEIGHT)
         self._rays = CameraRays(self.camera)
-        self._rooms, self._corner = _room_grid(layout)
+        self._rooms = _face_rooms(layout)
         self._layers: OrderedDict[Any, tuple[SceneLayer, tuple[str, ...]]] = OrderedDict()
         self._traces: OrderedDict[Any, Trace] = OrderedDict()
         self._hands: dict[Look, tuple[NDArray[np.int64], NDArray[np.float32]]] = {}
@@ -104,25 +103,12 @@ class LabView:
         """Return the picture that the person sees."""
         trace = self.trace(state)
         color = trace.layer.color.take(trace.triangle, axis=0, mode="wrap")
-        factors = self._light(state)[self._rooms_at(state.body, trace.distance)]
-        factors[trace.layer.glow.take(trace.triangle, mode="wrap")] = 1.0
-        factors *= (1.0 - 0.22 * np.clip(trace.distance / 9.0, 0.0, 1.0))[:, None]
-        color *= factors
+        color *= (1.0 - 0.22 / 9.0 * np.minimum(trace.distance, 9.0))[:, None]
         if state.held is not None:
             pixels, shades = self._hand(self._look(state, state[state.held]))
-            lit = self._light(state)[self._rooms_at(state.body, np.zeros(1, dtype=np.float32))[0]]
-            color[pixels] = shades * lit
-        rgb = np.clip(color, 0, 255).astype(np.uint8)
+            color[pixels] = shades * self._light(state, state.room)
+        rgb = np.minimum(color, 255.0, out=color).astype(np.uint8)
         return LabPicture(rgb.reshape(*trace.instances.shape, 3), trace.instances, trace.ids)
-
-    def _rooms_at(self, body: Body, distance: NDArray[np.float32]) -> NDArray[np.int8]:
-        """Return the number of the room of the hit of each pixel (or of the person, for one distance of zero)."""
-        # Points just before walls lie in the room in front of them.
-        along = np.maximum(0.0, np.where(np.isfinite(distance), distance, 0.0) - 0.08)[:, None]
-        ahead = self._rays.directions[: len(along)] @ camera_rotation(camera_pose(body)).astype(np.float32)[[0, 2]].T
-        cells = ((ahead * along + np.array([body.x - self._corner[0], body.z - self._corner[1]])) / _CELL).astype(int)
-        columns, rows = (np.clip(cells[:, axis], 0, self._rooms.shape[axis] - 1) for axis in (0, 1))
-        return np.asarray(self._rooms[columns, rows])
 
     def trace(self, state: LabState) -> Trace:
         """Return what the rays of the picture hit. The last results are kept."""
@@ -153,12 +139,13 @@ class LabView:
         if key in self._layers:
             self._layers.move_to_end(key)
             return self._layers[key]
-        ids, parts = [""], [(0, self.layout.structure, False)]
+        light = np.array([self._light(state, planned.room.kind) for planned in self.layout.rooms])
+        ids, parts = [""], [(0, self.layout.structure, light[self._rooms])]
         for id, place in places(state, self.layout.fixtures).items():
             shape = appearance(self._look(state, state[id]))
             parts += [
-                (len(ids), Mesh(place.apply(mesh.vertices), mesh.faces, mesh.colors), glows)
-                for mesh, glows in ((shape.solid, False), (shape.glow, True))
+                (len(ids), Mesh(place.apply(mesh.vertices), mesh.faces, mesh.colors), factor)
+                for mesh, factor in ((shape.solid, self._light(state, state[id].room)), (shape.glow, _GLOWING))
                 if len(mesh.faces)
             ]
             ids.append(id)
@@ -188,13 +175,10 @@ class LabView:
             self._hands[look] = (pixels, layer.color[self._rays.triangle[pixels]])
         return self._hands[look]
 
-    def _light(self, state: LabState) -> NDArray[np.float32]:
-        """Return the factor of the light of each room (rooms, 3). The corridor has light of its own."""
-        factors = [
-            self.layout.light[name] if name not in ROOMS or state.has_power(name) else _DARKNESS
-            for name in (planned.room.kind for planned in self.layout.rooms)
-        ]
-        return np.array(factors, dtype=np.float32)
+    def _light(self, state: LabState, room: str) -> NDArray[np.float32]:
+        """Return the factor of the light of a room (3,). The corridor has light of its own."""
+        is_lit = room not in ROOMS or state.has_power(room)
+        return np.array(self.layout.light[room] if is_lit else _DARKNESS, dtype=np.float32)
 
 
 def camera_pose(body: Body) -> BodyPose:
@@ -202,14 +186,11 @@ def camera_pose(body: Body) -> BodyPose:
     return BodyPose(body.x, body.z, -radians(body.heading), radians(body.pitch))
 
 
-def _room_grid(layout: LabLayout) -> tuple[NDArray[np.int8], tuple[float, float]]:
-    """Return the number of the room of each cell of the floor (columns, rows), and the corner of the first cell."""
-    outline = layout.plan.outline
-    columns, rows = (int(np.ceil(length / _CELL)) + 1 for length in (outline.width, outline.depth))
-    grid = np.zeros((columns, rows), dtype=np.int8)
-    for number, planned in enumerate(layout.rooms):
-        rect = planned.rect
-        x0, z0 = round((rect.x0 - outline.x0) / _CELL), round((rect.z0 - outline.z0) / _CELL)
-        x1, z1 = round((rect.x1 - outline.x0) / _CELL), round((rect.z1 - outline.z0) / _CELL)
-        grid[x0 : x1 + 1, z0 : z1 + 1] = number
-    return grid, (outline.x0, outline.z0)
+def _face_rooms(layout: LabLayout) -> NDArray[np.int64]:
+    """Return the number of the room in front of each face of the building."""
+    corners = layout.structure.vertices[layout.structure.faces]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
+    points = shapely.points((corners.mean(axis=1) + _BEFORE * normals)[:, [0, 2]])
+    rects = [planned.rect.polygon() for planned in layout.rooms]
+    return np.asarray(np.argmin([shapely.distance(rect, points) for rect in rects], axis=0))
