@@ -117,7 +117,7 @@ class ScriptedUser:
         current = agenda.steps[0]
         if agenda.is_acting and last.outcome.succeeded:
             if self._target is not None:
-                self._memory.learn_name(self._target, (*current.words, *current.context))
+                self._memory.learn_name(self._target, current.words or current.context)
             agenda.drop_first()
         elif agenda.is_acting:
             agenda.is_acting = False

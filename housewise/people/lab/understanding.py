@@ -193,7 +193,9 @@ def _set_apart(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], li
     forbidden: list[_Segment] = []
     place = 0
     while place < len(tokens):
-        if length := find_phrase(tokens, place, vocabulary.encouragements):
+        if length := find_phrase(tokens, place, vocabulary.asides):
+            place += length
+        elif length := find_phrase(tokens, place, vocabulary.encouragements):
             kept.append("please")
             place += length
         elif length := find_phrase(tokens, place, vocabulary.negations):
@@ -231,6 +233,8 @@ def _split_at_verbs(tokens: Sequence[str], vocabulary: Vocabulary) -> list[_Segm
     place = 0
     while place < len(tokens):
         found = _verb_at(tokens, place, vocabulary)
+        if segments[-1].verb is not None and segments[-1].tokens == [":"]:
+            found = None  # "Fetch: hammer cartridge."
         if found is None:
             segments[-1].tokens.append(tokens[place])
             place += 1
