@@ -27,6 +27,7 @@ from housewise.people.lab.phrases import Occasion, load_user_phrases
 from housewise.people.lab.understanding import HERE, Instruction, understand
 from housewise.people.lab.user_memory import UserMemory
 from housewise.people.lab.views import SeenThing, UserTurn, UserView
+from housewise.people.lab.vocabulary import load_vocabulary
 from housewise.worlds.lab.actions import LabAction, Verb
 from housewise.worlds.lab.texts import NEAR_METRES
 
@@ -347,10 +348,12 @@ _TURN = LabAction("RotateRight", "90")
 
 def _without(step: Instruction, held: SeenThing, memory: UserMemory) -> Instruction:
     """Return an instruction without the words for the thing in the hand, if others are left."""
-    words = {*thing_words(held), *memory.aliases.get(held.id, ())}
+    aliases = memory.aliases.get(held.id, set())
+    names, words = {*load_vocabulary().text_content(held.name), *aliases}, {*thing_words(held), *aliases}
 
     def rest(said: Collection[str]) -> tuple[str, ...]:
-        return tuple(word for word in said if word not in words)
+        # Without the name of the held thing, its colour belongs to another thing.
+        return tuple(word for word in said if word not in words or not names.intersection(said))
 
     left = replace(step, place_words=rest(step.place_words), context=rest(step.context))
     return replace(left, words=rest(step.words)) if rest(step.words) or left.context else left
