@@ -237,11 +237,12 @@ class ScriptedUser:
         return self._do(LabAction(verb, thing.id), "This is what was meant.")
 
     def _err(self, thing: SeenThing, verb: Verb, view: UserView) -> UserTurn:
-        """Act on another thing near by, or forget what to do."""
+        """Take another thing near by for the one that was meant, and keep to it; or forget what to do."""
         others = [each for each in view.things if each.id != thing.id and is_suitable(each, verb)]
         others = [each for each in others if each.id not in self._dangers and each.distance <= NEAR_METRES]
         if others:
-            return UserTurn("I think that this is meant.", LabAction(verb, others[0].id))
+            self._target = others[0].id
+            return self._do(LabAction(verb, others[0].id), "I think that this is meant.")
         self._agenda = _Agenda()
         return UserTurn("What was it? I look around.", LabAction("RotateRight", "90"))
 
