@@ -203,8 +203,9 @@ def _visual_words() -> frozenset[str]:
     # Names of uncommon things, such as "laser" or "virus", tell nothing about a look.
     names = {word for kind in KINDS.values() if kind.fuzzy for word in vocabulary.text_content(kind.name)}
     looks = {word for kind in KINDS.values() for word in vocabulary.text_content(kind.look)}
-    known = frozenset(vocabulary.keys.values()) - (names - looks)
-    return known - _common_names(True) - _common_names(False) - _categories()
+    colors = {word for kind in KINDS.values() for color in kind.colors for word in vocabulary.text_content(color)}
+    known = frozenset(vocabulary.keys.values()) - (names - looks) | looks
+    return known - _common_names(True) - _common_names(False) - _categories() | colors
 
 
 def _side_of(thing: SeenThing) -> str:

@@ -27,6 +27,7 @@ from housewise.people.lab.phrases import Occasion, load_user_phrases
 from housewise.people.lab.understanding import HERE, Instruction, understand
 from housewise.people.lab.user_memory import UserMemory
 from housewise.people.lab.views import SeenThing, UserTurn, UserView
+from housewise.people.lab.vocabulary import load_vocabulary
 from housewise.worlds.lab.actions import LabAction, Verb
 from housewise.worlds.lab.texts import NEAR_METRES
 
@@ -117,7 +118,7 @@ class ScriptedUser:
         current = agenda.steps[0]
         if agenda.is_acting and last.outcome.succeeded:
             if self._target is not None:
-                self._memory.learn_name(self._target, (*current.words, *current.context))
+                self._memory.learn_name(self._target, current.words or current.context)
             agenda.drop_first()
         elif agenda.is_acting:
             agenda.is_acting = False
@@ -236,11 +237,12 @@ class ScriptedUser:
         return self._do(LabAction(verb, thing.id), "This is what was meant.")
 
     def _err(self, thing: SeenThing, verb: Verb, view: UserView) -> UserTurn:
-        """Act on another thing near by, or forget what to do."""
+        """Take another thing near by for the one that was meant, and keep to it; or forget what to do."""
         others = [each for each in view.things if each.id != thing.id and is_suitable(each, verb)]
         others = [each for each in others if each.id not in self._dangers and each.distance <= NEAR_METRES]
         if others:
-            return UserTurn("I think that this is meant.", LabAction(verb, others[0].id))
+            self._target = others[0].id
+            return self._do(LabAction(verb, others[0].id), "I think that this is meant.")
         self._agenda = _Agenda()
         return UserTurn("What was it? I look around.", LabAction("RotateRight", "90"))
 
@@ -347,10 +349,12 @@ _TURN = LabAction("RotateRight", "90")
 
 def _without(step: Instruction, held: SeenThing, memory: UserMemory) -> Instruction:
     """Return an instruction without the words for the thing in the hand, if others are left."""
-    words = {*thing_words(held), *memory.aliases.get(held.id, ())}
+    aliases = memory.aliases.get(held.id, set())
+    names, words = {*load_vocabulary().text_content(held.name), *aliases}, {*thing_words(held), *aliases}
 
     def rest(said: Collection[str]) -> tuple[str, ...]:
-        return tuple(word for word in said if word not in words)
+        # Without the name of the held thing, its colour belongs to another thing.
+        return tuple(word for word in said if word not in words or not names.intersection(said))
 
     left = replace(step, place_words=rest(step.place_words), context=rest(step.context))
     return replace(left, words=rest(step.words)) if rest(step.words) or left.context else left

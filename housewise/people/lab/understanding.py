@@ -193,7 +193,9 @@ def _set_apart(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], li
     forbidden: list[_Segment] = []
     place = 0
     while place < len(tokens):
-        if length := find_phrase(tokens, place, vocabulary.encouragements):
+        if length := find_phrase(tokens, place, vocabulary.asides):
+            place += length
+        elif length := find_phrase(tokens, place, vocabulary.encouragements):
             kept.append("please")
             place += length
         elif length := find_phrase(tokens, place, vocabulary.negations):
@@ -231,6 +233,8 @@ def _split_at_verbs(tokens: Sequence[str], vocabulary: Vocabulary) -> list[_Segm
     place = 0
     while place < len(tokens):
         found = _verb_at(tokens, place, vocabulary)
+        if segments[-1].verb is not None and segments[-1].tokens == [":"]:
+            found = None  # "Fetch: hammer cartridge."
         if found is None:
             segments[-1].tokens.append(tokens[place])
             place += 1
@@ -305,13 +309,17 @@ def _read(segment: _Segment, vocabulary: Vocabulary) -> list[Instruction]:
     side = next((key for key, words in vocabulary.sides.items() if set(words) & {*before, *tokens}), "")
     side_words = {word for words in vocabulary.sides.values() for word in words}
     # "The mug onto the red shelf, please"; "get it into the machine".
-    is_into = segment.verb in (None, "Pickup") and bool({"into", "onto"} & set(tokens))
+    is_into = bool({"into", "onto"} & set(tokens)) and (
+        segment.verb in (None, "Pickup") or (segment.verb in ("Open", "Break") and _is_bare(tokens, vocabulary))
+    )
     main, rest = _split_at_preposition(
         "Place" if is_into else segment.verb, [token for token in tokens if token not in side_words], vocabulary
     )
     words, place_words = vocabulary.content(main), vocabulary.content(rest)
     context = vocabulary.content(token for token in before if token not in side_words)
     verb: Verb | None = "GotoObject" if segment.verb == "Find" else segment.verb
+    if verb is None and words and _is_switched(tokens, vocabulary):
+        verb = "Toggle"
     if segment.verb == "Find" and not words:
         verb = None  # "you find it on the table"
     if is_into and words:
@@ -364,6 +372,18 @@ def _split_at_preposition(
         later = next((i for i in range(end + 1, len(tokens)) if tokens[i] in stops), len(tokens))
         return tokens[end:later], tokens[later:]
     return tokens[:end], tokens[end:]
+
+
+def _is_bare(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:
+    """Return whether no determiner follows a verb, so that it may be a word of a name: "open soda can"."""
+    return not {*tokens[:1]} & (vocabulary.function_words["determiners"] | vocabulary.function_words["pronouns"])
+
+
+def _is_switched(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:
+    """Return whether a sentence without a verb is an order such as "the green computer on, please"."""
+    plain = [token for token in tokens if token not in (",", ":", "please", "now")]
+    is_statement = bool(vocabulary.function_words["linking"] & {*plain})
+    return not is_statement and plain[-1:] in (["on"], ["off"])
 
 
 def _is_beside(tokens: Sequence[str], place: int) -> bool:

@@ -86,11 +86,21 @@ class UserMemory:
             return LabAction("RotateRight", "90")
         visited = self.visited.setdefault(view.room, set())
         places = [each for each in [*view.things, *self.elsewhere_in_room(view)] if is_suitable(each, "Place")]
-        places = [each for each in places if not is_small(each) and is_common(each.name) and not is_decor(each)]
+        places = [
+            each
+            for each in places
+            if not (is_small(each) or is_decor(each))
+            and (is_common(each.name) or self.aliases.get(each.id, set()).intersection(hints))
+        ]
         places = [each for each in places if each.id not in visited | dangers]
         if places and len(visited) < VISITS_PER_SEARCH:
             farthest = max(
-                places, key=lambda each: (len(thing_words(each).intersection(hints)), each.distance, each.id)
+                places,
+                key=lambda each: (
+                    len({*thing_words(each), *self.aliases.get(each.id, ())}.intersection(hints)),
+                    each.distance,
+                    each.id,
+                ),
             )
             visited.add(farthest.id)
             return LabAction("GotoObject", farthest.id)

@@ -35,6 +35,7 @@ class Vocabulary(StrictModel):
         encouragements: Expressions with words of negation that advise nothing against.
         reasons: Expressions that begin a reason.
         conditions: Expressions that begin a condition.
+        asides: Expressions that say nothing of what to do, wherever they stand.
         rooms: Expressions by room.
         here: Expressions for the room where one is.
         sides: Expressions by side of the view.
@@ -47,6 +48,7 @@ class Vocabulary(StrictModel):
     encouragements: tuple[str, ...]
     reasons: tuple[str, ...]
     conditions: tuple[str, ...]
+    asides: tuple[str, ...]
     rooms: dict[str, tuple[str, ...]]
     here: tuple[str, ...]
     sides: dict[str, tuple[str, ...]]
