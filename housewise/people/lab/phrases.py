@@ -17,7 +17,8 @@ from housewise.core.validation import StrictModel, read_model
 WORDINGS = CONFIGS / "basis" / "wordings"
 
 BUNDLED_WORDINGS = ("training", "held_out")
-"""The held-out wording was written after what has to understand it."""
+"""The held-out wording was written after what has to understand it. One rule was added after its first use: verbs in
+-ing inside descriptions."""
 Occasion = Literal["goal", "goal_again", "where", "look", "which", "next", "failed", "hand", "acknowledgement"]
 
 _Templates = Annotated[tuple[str, ...], Field(min_length=1)]

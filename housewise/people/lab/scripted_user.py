@@ -34,7 +34,7 @@ from housewise.worlds.lab.texts import NEAR_METRES
 
 @dataclass(frozen=True)
 class UserTraits:
-    """What a scripted person is like. Rates were chosen on training scenarios.
+    """What a scripted person is like. The rates are not fitted to anybody.
 
     Attributes:
         name: Alice is brief; Bob also acknowledges and asks which one is meant.

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from housewise.people.lab.vocabulary import SpokenVerb, Vocabulary, find_phrase, load_vocabulary, tokenize
+from housewise.people.lab.vocabulary import SpeechVocabulary, SpokenVerb, find_phrase, load_vocabulary, tokenize
 from housewise.worlds.lab.actions import Verb
 from housewise.worlds.lab.history import clip_speech
 
@@ -38,7 +38,7 @@ class Instruction:
 
 
 @dataclass(frozen=True)
-class Advice:
+class UnderstoodSpeech:
     """What an utterance says.
 
     Attributes:
@@ -74,13 +74,13 @@ class _Segment:
     tokens: list[str] = field(default_factory=list)
 
 
-def understand(text: str) -> Advice:
+def understand(text: str) -> UnderstoodSpeech:
     """Return what an utterance says. Only its first ``MAX_SPEECH`` characters are heard."""
     return _understand(clip_speech(text))
 
 
 @lru_cache(maxsize=1 << 12)
-def _understand(text: str) -> Advice:
+def _understand(text: str) -> UnderstoodSpeech:
     vocabulary = load_vocabulary()
     instructions: list[Instruction] = []
     avoided: list[Instruction] = []
@@ -118,7 +118,7 @@ def _understand(text: str) -> Advice:
         else:
             instructions.append(hint)
     instructions = _share_room(_drop_repetitions(_resolve_pronouns(instructions)))
-    return Advice(tuple(instructions), tuple(avoided), is_question)
+    return UnderstoodSpeech(tuple(instructions), tuple(avoided), is_question)
 
 
 def _add(found: list[Instruction], pending: Sequence[Instruction], instructions: list[Instruction]) -> None:
@@ -187,7 +187,7 @@ def _drop_repetitions(instructions: Sequence[Instruction]) -> list[Instruction]:
     return kept
 
 
-def _set_apart(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], list[_Segment]]:
+def _set_apart(tokens: list[str], vocabulary: SpeechVocabulary) -> tuple[list[str], list[_Segment]]:
     """Return a sentence without reasons, with conditions as words only, and what is not to be done."""
     kept: list[str] = []
     forbidden: list[_Segment] = []
@@ -218,7 +218,7 @@ def _set_apart(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], li
     return kept, forbidden
 
 
-def _is_purpose(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> bool:
+def _is_purpose(tokens: Sequence[str], place: int, vocabulary: SpeechVocabulary) -> bool:
     """Return whether a sentence begins like "to fire the laser", but not like "to the robotics lab"."""
     return place == 0 and tokens[0] == "to" and not {*tokens[1:2]} & vocabulary.function_words["determiners"]
 
@@ -227,7 +227,7 @@ def _clause_end(tokens: Sequence[str], start: int, words: Sequence[str]) -> int:
     return next((i for i in range(start, len(tokens)) if tokens[i] in (",", *words)), len(tokens))
 
 
-def _split_at_verbs(tokens: Sequence[str], vocabulary: Vocabulary) -> list[_Segment]:
+def _split_at_verbs(tokens: Sequence[str], vocabulary: SpeechVocabulary) -> list[_Segment]:
     """Split a sentence into its verbs and the words that follow each."""
     segments = [_Segment(None)]
     place = 0
@@ -251,7 +251,7 @@ def _split_at_verbs(tokens: Sequence[str], vocabulary: Vocabulary) -> list[_Segm
     return segments
 
 
-def _verb_at(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> tuple[SpokenVerb, int, str] | None:
+def _verb_at(tokens: Sequence[str], place: int, vocabulary: SpeechVocabulary) -> tuple[SpokenVerb, int, str] | None:
     """Return the verb that stands at a place, its number of words, and its form. None if none does."""
     before = tokens[place - 1] if place else ","
     function_words = vocabulary.function_words
@@ -302,7 +302,7 @@ def _verb_at(tokens: Sequence[str], place: int, vocabulary: Vocabulary) -> tuple
     return None
 
 
-def _read(segment: _Segment, vocabulary: Vocabulary) -> list[Instruction]:
+def _read(segment: _Segment, vocabulary: SpeechVocabulary) -> list[Instruction]:
     """Return the instructions of a verb and the words around it: two for "take the mug to the robotics lab"."""
     tokens, room, to_room = take_room([token.lower() for token in segment.tokens], vocabulary)
     before, room_before, _ = take_room([token.lower() for token in segment.before], vocabulary)
@@ -334,7 +334,7 @@ def _read(segment: _Segment, vocabulary: Vocabulary) -> list[Instruction]:
     return [Instruction(verb, words, place_words, context, room or room_before, side)]
 
 
-def take_room(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], str, bool]:
+def take_room(tokens: list[str], vocabulary: SpeechVocabulary) -> tuple[list[str], str, bool]:
     """Return a text without the expressions of rooms, the first room, and whether it says "to" that room."""
     kept: list[str] = []
     room, to_room, place = "", False, 0
@@ -352,7 +352,7 @@ def take_room(tokens: list[str], vocabulary: Vocabulary) -> tuple[list[str], str
 
 
 def _split_at_preposition(
-    verb: SpokenVerb | None, tokens: list[str], vocabulary: Vocabulary
+    verb: SpokenVerb | None, tokens: list[str], vocabulary: SpeechVocabulary
 ) -> tuple[list[str], list[str]]:
     """Split the words after a verb into those of its thing and the others (place, tool, thing in the hand)."""
     into, place = vocabulary.function_words["into"], vocabulary.function_words["from"]
@@ -374,12 +374,12 @@ def _split_at_preposition(
     return tokens[:end], tokens[end:]
 
 
-def _is_bare(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:
+def _is_bare(tokens: Sequence[str], vocabulary: SpeechVocabulary) -> bool:
     """Return whether no determiner follows a verb, so that it may be a word of a name: "open soda can"."""
     return not {*tokens[:1]} & (vocabulary.function_words["determiners"] | vocabulary.function_words["pronouns"])
 
 
-def _is_switched(tokens: Sequence[str], vocabulary: Vocabulary) -> bool:
+def _is_switched(tokens: Sequence[str], vocabulary: SpeechVocabulary) -> bool:
     """Return whether a sentence without a verb is an order such as "the green computer on, please"."""
     plain = [token for token in tokens if token not in (",", ":", "please", "now")]
     is_statement = bool(vocabulary.function_words["linking"] & {*plain})

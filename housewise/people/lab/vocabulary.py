@@ -26,7 +26,7 @@ FunctionWords = Literal[
 ]
 
 
-class Vocabulary(StrictModel):
+class SpeechVocabulary(StrictModel):
     """Words and their meanings; see the comments of the file.
 
     Attributes:
@@ -56,7 +56,7 @@ class Vocabulary(StrictModel):
     function_words: dict[FunctionWords, frozenset[str]]
 
     @model_validator(mode="after")
-    def _check(self) -> Vocabulary:
+    def _check(self) -> SpeechVocabulary:
         if unknown := sorted({*self.rooms} ^ {*ROOMS}):
             raise ValueError(f"rooms: expected exactly {', '.join(ROOMS)}; check {', '.join(unknown)}")
         if unknown := sorted({*self.verbs} - {*get_args(Verb), "Find"}):
@@ -135,13 +135,13 @@ def _by_first_word(phrases: tuple[str, ...]) -> dict[str, list[tuple[str, ...]]]
 
 
 @lru_cache(maxsize=1)
-def load_vocabulary() -> Vocabulary:
+def load_vocabulary() -> SpeechVocabulary:
     """Load the bundled vocabulary.
 
     Raises:
         DataError: The file is malformed.
     """
-    return read_model(VOCABULARY_FILE, Vocabulary)
+    return read_model(VOCABULARY_FILE, SpeechVocabulary)
 
 
 _PARTICIPLES = {

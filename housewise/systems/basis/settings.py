@@ -1,4 +1,4 @@
-"""Settings of BASIS runs; see docs/basis.md."""
+"""Settings of BASIS runs."""
 
 from __future__ import annotations
 

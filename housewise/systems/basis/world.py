@@ -12,7 +12,7 @@ from housewise.systems.basis.record import BasisFinalState, LabActionEvent
 from housewise.worlds.base import Step
 from housewise.worlds.lab.history import LabTurn, clip_speech, record_turn, resolve_user_action
 from housewise.worlds.lab.rules import step
-from housewise.worlds.lab.scenarios import Scenario
+from housewise.worlds.lab.scenarios import LabScenario
 from housewise.worlds.lab.state import LabState
 from housewise.worlds.lab.surroundings import Surroundings
 
@@ -78,7 +78,7 @@ class LabSession:
 
     def __init__(
         self,
-        scenario: Scenario,
+        scenario: LabScenario,
         surroundings: Surroundings,
         open_user: Callable[[int], LabUser],
         max_actions: int,

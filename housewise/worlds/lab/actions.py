@@ -50,7 +50,7 @@ Status = Literal[
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ActionOutcome:
     """What became of an action.
 
     Attributes:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 
 from housewise.worlds.lab.kinds import CARTRIDGES, KINDS
-from housewise.worlds.lab.situation import LEVER, PANEL, Situation, has_flag
+from housewise.worlds.lab.situation import LEVER, PANEL, ActionSituation, has_flag
 from housewise.worlds.lab.state import Flag, LabState, Thing
 
 Result = tuple[LabState, str, tuple[str, ...]]
 
 
-def pick_up(s: Situation) -> Result:
+def pick_up(s: ActionSituation) -> Result:
     """Take a thing into the hand."""
     state = s.state.with_thing(replace(s.thing, container=None, room="", spot=0))
     return replace(state, held=s.thing.id), "", ()
 
 
-def place(s: Situation) -> Result:
+def place(s: ActionSituation) -> Result:
     """Put the held thing on or into another, with what follows at once: infection, cleaning, floating, feeding."""
     state, held = put_down(s.state, s.thing), s.state[s.state.held or ""]
     if "infectable" in s.kind.properties:
@@ -39,36 +39,36 @@ def put_down(state: LabState, holder: Thing) -> LabState:
     return replace(state.with_thing(replace(held, container=holder.id, room=holder.room, spot=spot)), held=None)
 
 
-def set_open(s: Situation) -> Result:
+def set_open(s: ActionSituation) -> Result:
     """Open a door."""
     return s.state.with_thing(s.thing.with_flags("open")), "", ()
 
 
-def set_closed(s: Situation) -> Result:
+def set_closed(s: ActionSituation) -> Result:
     """Close a door."""
     return s.state.with_thing(s.thing.with_flags(without=("open",))), "", ()
 
 
-def set_broken(s: Situation) -> Result:
+def set_broken(s: ActionSituation) -> Result:
     """Break a thing."""
     return s.state.with_thing(s.thing.with_flags("broken")), "It breaks.", ("broken",)
 
 
-def pour(s: Situation) -> Result:
+def pour(s: ActionSituation) -> Result:
     """Pour from the held cup."""
     held = s.state[s.state.held or ""]
     liquids: tuple[Flag, ...] = tuple(flag for flag in ("coffee", "water", "milk") if flag in held.flags)
     return s.state.with_thing(s.thing.with_flags(*liquids), held.with_flags(without=liquids)), "", ("poured",)
 
 
-def throw(s: Situation) -> Result:
+def throw(s: ActionSituation) -> Result:
     """Throw the held thing."""
     held = s.state[s.state.held or ""]
     hit = held.kind == "dart" and s.thing.kind == "dart_board"
     return put_down(s.state, s.thing), "The dart sticks in the board." if hit else "", ("dart hit",) if hit else ()
 
 
-def print_thing(s: Situation) -> Result:
+def print_thing(s: ActionSituation) -> Result:
     """Print the thing of the cartridge."""
     cartridge = next(each for each in s.load if each.kind in CARTRIDGES)
     kind = CARTRIDGES[cartridge.kind]
@@ -85,7 +85,7 @@ def add_thing(state: LabState, kind: str, holder: Thing) -> LabState:
     return replace(state, things=tuple(sorted((*state.things, made), key=lambda thing: thing.id)))
 
 
-def rewind(s: Situation) -> Result:
+def rewind(s: ActionSituation) -> Result:
     """Mend what is in the time machine, and turn a carrot back into what it was."""
     changed = []
     for thing in s.load:
@@ -95,7 +95,7 @@ def rewind(s: Situation) -> Result:
     return s.state.with_thing(*changed), "The time machine hums and stops.", ("rewound",)
 
 
-def make_carrot(s: Situation) -> Result:
+def make_carrot(s: ActionSituation) -> Result:
     """Turn a thing into a carrot."""
     changed = [
         thing if thing.kind == "carrot" else replace(thing, kind="carrot", original=thing.kind, color="orange")
@@ -104,14 +104,14 @@ def make_carrot(s: Situation) -> Result:
     return s.state.with_thing(*changed), "What was in it is a carrot now.", ("carrot",)
 
 
-def unmake(s: Situation) -> Result:
+def unmake(s: ActionSituation) -> Result:
     """Turn coffee into beans, which lie on a counter or another piece of furniture of the room."""
     state = s.state.with_thing(s.thing.with_flags(without=("coffee",)))
     on = next((each for each in state.things if each.kind == "counter" and each.room == s.thing.room), s.thing)
     return add_thing(state, "coffee_beans", on), "Coffee beans fall out.", ("beans",)
 
 
-def free_way(s: Situation) -> Result:
+def free_way(s: ActionSituation) -> Result:
     """Take the big box out of the way."""
     return (
         replace(s.state, blocked=frozenset(), things=tuple(x for x in s.state.things if x.kind != "crate")),
@@ -120,23 +120,23 @@ def free_way(s: Situation) -> Result:
     )
 
 
-def paint(s: Situation) -> Result:
+def paint(s: ActionSituation) -> Result:
     """Give a colour to what is on the color changer."""
     changed = [replace(thing, color=s.thing.color) for thing in s.load]
     return s.state.with_thing(*changed), f"It is {s.thing.color} now.", ("painted",)
 
 
-def heat_shelf(s: Situation) -> Result:
+def heat_shelf(s: ActionSituation) -> Result:
     """Fire the laser: what can be heated on the red shelf becomes hot, and a virus floppy breaks."""
     return _fire(s, "red_shelf", "heatable", "hot", "cold")
 
 
-def cool_shelf(s: Situation) -> Result:
+def cool_shelf(s: ActionSituation) -> Result:
     """Fire the freeze ray: what can be chilled on the blue shelf becomes cold."""
     return _fire(s, "blue_shelf", "chillable", "cold", "hot")
 
 
-def _fire(s: Situation, shelf: str, needed: str, now: Flag, before: Flag) -> Result:
+def _fire(s: ActionSituation, shelf: str, needed: str, now: Flag, before: Flag) -> Result:
     changed = [s.machine.with_flags("fired")]
     for thing in s.state.things:
         on = thing.container is not None and s.state[thing.container].kind == shelf
@@ -146,7 +146,7 @@ def _fire(s: Situation, shelf: str, needed: str, now: Flag, before: Flag) -> Res
     return s.state.with_thing(*changed), f"The {KINDS[s.machine.kind].name} fires.", ("fired",)
 
 
-def flip_gravity(s: Situation) -> Result:
+def flip_gravity(s: ActionSituation) -> Result:
     """Switch the gravity flipper; what is on it floats while it is on."""
     on = not has_flag(s.machine, "on")
     if on:
@@ -156,14 +156,14 @@ def flip_gravity(s: Situation) -> Result:
     return s.state.with_thing(*changed), "The humming stops.", ("gravity off",)
 
 
-def flip_size(s: Situation) -> Result:
+def flip_size(s: ActionSituation) -> Result:
     """Make what is on the embiggenator large, or normal again."""
     changed = [x.with_flags(without=("large",)) if has_flag(x, "large") else x.with_flags("large") for x in s.load]
     event = "enlarged" if has_flag(changed[0], "large") else "shrunk"
     return s.state.with_thing(*changed), "Its size changes.", (event,)
 
 
-def switch_portal(s: Situation) -> Result:
+def switch_portal(s: ActionSituation) -> Result:
     """Switch the portal; food that is in it is eaten."""
     if has_flag(s.machine, "on"):
         return s.state.with_thing(s.machine.with_flags(without=("on",))), "The portal closes.", ("portal off",)
@@ -185,14 +185,14 @@ def feed(state: LabState, portal: str) -> Result:
     return state.with_thing(state[portal].with_flags("fed"), *eaten), "Something behind it eats the food.", ("fed",)
 
 
-def flip_switch(s: Situation) -> Result:
+def flip_switch(s: ActionSituation) -> Result:
     """Switch a thing on or off."""
     on = has_flag(s.thing, "on")
     changed = s.thing.with_flags(without=("on",)) if on else s.thing.with_flags("on")
     return s.state.with_thing(changed), f"It goes {'off' if on else 'on'}.", ("switched",)
 
 
-def flip_power(s: Situation) -> Result:
+def flip_power(s: ActionSituation) -> Result:
     """Switch the power of the rooms of a fuse box."""
     powered = s.state.powered ^ {s.thing.room}
     on = s.thing.room in powered

@@ -9,13 +9,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from housewise.worlds.lab.actions import AMOUNTS, ARGUMENTS, LabAction, Outcome, Verb
+from housewise.worlds.lab.actions import AMOUNTS, ARGUMENTS, ActionOutcome, LabAction, Verb
 from housewise.worlds.lab.geometry import LabSpace
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.layout import draw_lab_layout
 from housewise.worlds.lab.marks import draw_marks, find_marks
 from housewise.worlds.lab.rules import step
-from housewise.worlds.lab.scenarios import MAX_ACTIONS, Scenario, Split, draw_scenario, find_variant
+from housewise.worlds.lab.scenarios import MAX_ACTIONS, LabScenario, Split, draw_scenario, find_variant
 from housewise.worlds.lab.state import ROOMS
 from housewise.worlds.lab.surroundings import Glimpse
 from housewise.worlds.lab.variants import VARIANTS
@@ -106,7 +106,7 @@ class LabEnv(gym.Env[LabObservation, NDArray[np.int64]]):
         name = (options or {}).get("variant")
         variant = find_variant(name) if name else self._variant or VARIANTS[int(self.np_random.integers(len(VARIANTS)))]
         number = int(self.np_random.integers(2**31)) if seed is None else seed
-        self.scenario: Scenario = draw_scenario(variant, number, self._split)
+        self.scenario: LabScenario = draw_scenario(variant, number, self._split)
         self.space = LabSpace(draw_lab_layout(self.scenario.fixtures, number, self._split))
         self.state = self.space.enter(self.scenario.state)
         self._events: list[str] = []
@@ -153,7 +153,7 @@ class LabEnv(gym.Env[LabObservation, NDArray[np.int64]]):
     def _note_subgoals(self) -> None:
         self._reached |= {each.name for each in self.scenario.subgoals if each.holds(self.state, self._events)}
 
-    def _info(self, outcome: Outcome | None) -> dict[str, Any]:
+    def _info(self, outcome: ActionOutcome | None) -> dict[str, Any]:
         held = self.state.held
         return {
             "status": outcome.status if outcome else "",

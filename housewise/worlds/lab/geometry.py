@@ -14,7 +14,7 @@ import shapely
 from housewise.worlds.house.geometry import Array
 from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.layout import DANGER_RADIUS, SAFETY_MARGIN, LabLayout
-from housewise.worlds.lab.placement import Place, places
+from housewise.worlds.lab.placement import ThingPlace, places
 from housewise.worlds.lab.situation import FLIPPER
 from housewise.worlds.lab.state import Body, LabState
 from housewise.worlds.lab.surroundings import Glimpse, is_enclosed
@@ -53,7 +53,7 @@ class LabSpace:
         self.layout = layout
         self.view = LabView(layout)
         self._least = visible_pixels
-        self._places: OrderedDict[Any, dict[str, Place]] = OrderedDict()
+        self._places: OrderedDict[Any, dict[str, ThingPlace]] = OrderedDict()
 
     def glimpses(self, state: LabState) -> tuple[Glimpse, ...]:
         """See Surroundings.glimpses. Things of the room are in view by their pixels in the picture."""
@@ -90,7 +90,7 @@ class LabSpace:
         """See Surroundings.is_in_danger."""
         return any(place.distance(state.body.x, state.body.z) < DANGER_RADIUS for place in self._dangers(state))
 
-    def places(self, state: LabState) -> dict[str, Place]:
+    def places(self, state: LabState) -> dict[str, ThingPlace]:
         """Return the place of every thing that is not in the hand, by id."""
         key = (state.things, state.held)
         if key not in self._places:
@@ -159,7 +159,7 @@ class LabSpace:
         container = state[id].container
         return self._outermost(state, container) if container is not None and is_enclosed(state, id) else id
 
-    def _stands(self, state: LabState, place: Place) -> Iterator[Body]:
+    def _stands(self, state: LabState, place: ThingPlace) -> Iterator[Body]:
         """Yield where one can stand in front of a place and look at it, the best first."""
         area, danger = self.layout.navmesh, self._danger_zone(state)
         front = radians(90 * place.quarter)
@@ -194,7 +194,7 @@ class LabSpace:
         nearest = shapely.shortest_line(shapely.Point(goal), free).coords[-1]
         return float(nearest[0]), float(nearest[1])
 
-    def _dangers(self, state: LabState) -> list[Place]:
+    def _dangers(self, state: LabState) -> list[ThingPlace]:
         where = self.places(state)
         return [where[thing.id] for thing in state.things if thing.kind == FLIPPER and "on" in thing.flags]
 

@@ -1,4 +1,4 @@
-"""Goals of the 22 tasks, with their ordered subgoals. The paper only names the tasks; docs/basis.md has our choices."""
+"""Goals of the 22 tasks, with their ordered subgoals. The paper only names the tasks; the rest is our choice."""
 
 from __future__ import annotations
 

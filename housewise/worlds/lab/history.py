@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal
 from zlib import crc32
 
-from housewise.worlds.lab.actions import ARGUMENTS, LabAction, Outcome
+from housewise.worlds.lab.actions import ARGUMENTS, ActionOutcome, LabAction
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import LabState, Thing
 from housewise.worlds.lab.surroundings import Surroundings
@@ -39,7 +39,7 @@ class LabTurn:
     """
 
     action: LabAction
-    outcome: Outcome
+    outcome: ActionOutcome
     thing: Thing | None = None
     seen: frozenset[str] = frozenset()
     speech: str | None = None
@@ -49,7 +49,7 @@ class LabTurn:
         return replace(self, speech=speech)
 
 
-def record_turn(state: LabState, surroundings: Surroundings, action: LabAction, outcome: Outcome) -> LabTurn:
+def record_turn(state: LabState, surroundings: Surroundings, action: LabAction, outcome: ActionOutcome) -> LabTurn:
     """Return the turn of an action in a state, before the assistant has spoken."""
     aimed = ARGUMENTS[action.verb] == "thing"
     seen = frozenset(each.id for each in surroundings.glimpses(state))

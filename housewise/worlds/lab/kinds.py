@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 Property = Literal[
     "pickupable", "openable", "breakable", "receptacle", "toggleable", "powerable", "dirtyable", "heatable", "eatable",
@@ -190,7 +190,6 @@ _KINDS = (
 KINDS: dict[str, Kind] = {kind.key: kind for kind in _KINDS}
 """All kinds by key."""
 
-PROPERTIES: tuple[Property, ...] = get_args(Property)
 FURNITURE = ("counter", "table", "desk", "shelf")
 """Kinds on which anything can be put down."""
 COMPUTERS = tuple(kind.key for kind in _KINDS if "infectable" in kind.properties)

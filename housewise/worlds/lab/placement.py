@@ -28,7 +28,7 @@ _TURNS = tuple(
 
 
 @dataclass(frozen=True)
-class Place:
+class ThingPlace:
     """Place of a thing in the world frame.
 
     Attributes:
@@ -61,22 +61,22 @@ class Place:
         return vertices @ _TURNS[self.quarter % 4] + (self.x, self.y, self.z)
 
 
-def places(state: LabState, fixtures: Mapping[str, FurnitureItem]) -> dict[str, Place]:
+def places(state: LabState, fixtures: Mapping[str, FurnitureItem]) -> dict[str, ThingPlace]:
     """Return the place of every thing that is not in the hand, by id.
 
     Args:
         state: State of the lab.
         fixtures: Places of devices and furniture by id.
     """
-    found: dict[str, Place] = {}
+    found: dict[str, ThingPlace] = {}
     for thing in state.things:
         _find(state, thing, fixtures, found)
     return found
 
 
 def _find(
-    state: LabState, thing: Thing, fixtures: Mapping[str, FurnitureItem], found: dict[str, Place]
-) -> Place | None:
+    state: LabState, thing: Thing, fixtures: Mapping[str, FurnitureItem], found: dict[str, ThingPlace]
+) -> ThingPlace | None:
     if thing.id in found or thing.id == state.held:
         return found.get(thing.id)
     width, height, depth = KINDS[thing.kind].size
@@ -84,7 +84,7 @@ def _find(
     size = (width * factor, height * factor, depth * factor)
     if thing.id in fixtures:
         item = fixtures[thing.id]
-        found[thing.id] = Place(item.x, item.base, item.z, item.quarter, size)
+        found[thing.id] = ThingPlace(item.x, item.base, item.z, item.quarter, size)
     elif thing.container is not None:
         holder = state[thing.container]
         below = _find(state, holder, fixtures, found)
@@ -92,7 +92,7 @@ def _find(
             x, y, z = _spot(holder.kind, thing.kind, _free_spot(state, thing))
             across, away = rotate_quarters(x, z, below.quarter)
             lift = FLOATING_HEIGHT if "floating" in thing.flags else 0.0
-            found[thing.id] = Place(below.x + across, below.y + y + lift, below.z + away, below.quarter, size)
+            found[thing.id] = ThingPlace(below.x + across, below.y + y + lift, below.z + away, below.quarter, size)
     return found.get(thing.id)
 
 

@@ -19,7 +19,7 @@ from housewise.worlds.lab.situation import (
     BOX,
     LEVER,
     PANEL,
-    Situation,
+    ActionSituation,
     find_thing,
     find_things,
     fuse_box_of,
@@ -34,7 +34,7 @@ _DEPTH = 30
 
 
 @dataclass(frozen=True)
-class PlanStep:
+class LabPlanStep:
     """A step towards a goal.
 
     Attributes:
@@ -55,7 +55,7 @@ class _Wish:
     reason: str = ""
 
 
-def next_step(state: LabState, goal: Goal, surroundings: Surroundings) -> PlanStep | None:
+def next_step(state: LabState, goal: Goal, surroundings: Surroundings) -> LabPlanStep | None:
     """Return the next action towards a goal. None if the goal is reached or no way to it is known."""
     wish = _goal_wish(state, goal)
     for _ in range(_DEPTH):
@@ -68,7 +68,7 @@ def next_step(state: LabState, goal: Goal, surroundings: Surroundings) -> PlanSt
     return None
 
 
-def make_plan(state: LabState, goal: Goal, surroundings: Surroundings, limit: int = 50) -> list[PlanStep]:
+def make_plan(state: LabState, goal: Goal, surroundings: Surroundings, limit: int = 50) -> list[LabPlanStep]:
     """Return a whole plan, as it is carried out by the rules.
 
     Args:
@@ -77,7 +77,7 @@ def make_plan(state: LabState, goal: Goal, surroundings: Surroundings, limit: in
         surroundings: Space of the lab.
         limit: Greatest number of steps.
     """
-    steps: list[PlanStep] = []
+    steps: list[LabPlanStep] = []
     events: set[str] = set()
     while len(steps) < limit and not goal.holds(state, events):
         found = next_step(state, goal, surroundings)
@@ -91,20 +91,20 @@ def make_plan(state: LabState, goal: Goal, surroundings: Surroundings, limit: in
     return steps
 
 
-def _walk(state: LabState, wish: _Wish, surroundings: Surroundings) -> PlanStep:
+def _walk(state: LabState, wish: _Wish, surroundings: Surroundings) -> LabPlanStep:
     """Return the action itself if its thing is in reach, or a step on the way to it."""
     if wish.thing.room != state.room:
-        return PlanStep(LabAction("GotoRoom", wish.thing.room), wish.reason)
+        return LabPlanStep(LabAction("GotoRoom", wish.thing.room), wish.reason)
     if wish.verb != "Throw" and not surroundings.in_reach(state, wish.thing.id):
-        return PlanStep(LabAction("GotoObject", wish.thing.id), wish.reason)
-    return PlanStep(LabAction(wish.verb, wish.thing.id), wish.reason)
+        return LabPlanStep(LabAction("GotoObject", wish.thing.id), wish.reason)
+    return LabPlanStep(LabAction(wish.verb, wish.thing.id), wish.reason)
 
 
 def _prepare(state: LabState, wish: _Wish) -> _Wish | None:
     """Return the action that makes the first missing requirement of an action hold. None if none is missing."""
     for holder in _closed_holders(state, wish.thing):
         return _Wish("Open", holder, wish.reason or f"the {_name(holder)} is closed")
-    situation = Situation(state, wish.verb, wish.thing)
+    situation = ActionSituation(state, wish.verb, wish.thing)
     failed = first_failure(situation)
     if failed is None:
         return None
@@ -138,7 +138,7 @@ def _bring(state: LabState, thing: Thing, holder: Thing, reason: str) -> _Wish |
     return _Wish("Place", holder, reason)
 
 
-def _put_away(s: Situation, failed: Requirement, reason: str) -> _Wish | None:
+def _put_away(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | None:
     """Return what frees the hand: to put the held thing on furniture, in this room if there is any."""
     spots = [
         each
@@ -149,7 +149,7 @@ def _put_away(s: Situation, failed: Requirement, reason: str) -> _Wish | None:
     return _Wish("Place", spots[0], reason or "your hand has to be free") if spots else None
 
 
-def _restore_power(s: Situation, failed: Requirement, reason: str) -> _Wish | None:
+def _restore_power(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | None:
     return _power(s.state, s.thing.room)
 
 
@@ -183,7 +183,7 @@ def _run(state: LabState, kind: str, reason: str) -> _Wish | None:
     return None if device is None else _Wish("Toggle", device, reason)
 
 
-def _clean(s: Situation, failed: Requirement, reason: str) -> _Wish | None:
+def _clean(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | None:
     disk = next((each for each in s.state.contents.get(s.thing.id, ())), None)
     why = f"the {_name(s.thing)} is infected"
     if disk is not None:
@@ -223,7 +223,7 @@ def _print(state: LabState, kind: str, reason: str) -> _Wish | None:
     return _bring(state, cartridge, printer, reason) or _Wish("Toggle", printer, reason)
 
 
-def _make_room(s: Situation, failed: Requirement, reason: str) -> _Wish | None:
+def _make_room(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | None:
     """Return what frees a place: to take something from a device; furniture is replaced by other furniture."""
     if s.thing.kind in FURNITURE:
         return _put_away(s, failed, reason)
@@ -232,17 +232,17 @@ def _make_room(s: Situation, failed: Requirement, reason: str) -> _Wish | None:
     return _take(s.state, load[0], reason or f"something is on the {_name(s.thing)}") if load else None
 
 
-def _fetch_hammer(s: Situation, failed: Requirement, reason: str) -> _Wish | None:
+def _fetch_hammer(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | None:
     found = _usable(s.state, "hammer", reason)
     return found if found is None or isinstance(found, _Wish) else _take(s.state, found, reason)
 
 
-def _assemble(s: Situation, failed: Requirement, reason: str) -> _Wish | None:
+def _assemble(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | None:
     panel = _find_loose(s.state, PANEL)
     return None if panel is None else _bring(s.state, panel, s.machine, "the control panel is missing on the laser")
 
 
-_REMEDIES: dict[str, Callable[[Situation, Requirement, str], _Wish | None]] = {
+_REMEDIES: dict[str, Callable[[ActionSituation, Requirement, str], _Wish | None]] = {
     "free way": lambda s, r, why: _run(s.state, ARM, "a big box blocks the way"),
     "power": _restore_power,
     "free hand": _put_away,

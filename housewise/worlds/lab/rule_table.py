@@ -1,7 +1,7 @@
 """The rules of the lab as one table: what each action on each kind of thing requires, and what it does.
 
-The engine (rules.py), the planner, the messages of failures and the documentation's table are made from it. Sources:
-section 4.1 and appendix A.1 of the paper, and public documents of Alexa Arena. docs/basis.md has our choices.
+The engine (rules.py), the planner and the messages of failures are made from it. Sources: section 4.1 and appendix A.1
+of the paper, and public documents of Alexa Arena. What neither says is our choice.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ from housewise.worlds.lab.situation import (
     FLIPPER,
     LEVER,
     PANEL,
-    Situation,
+    ActionSituation,
     has_flag,
     is_mounted,
 )  # fmt: skip
 from housewise.worlds.lab.state import LabState
 
-Effect = Callable[[Situation], tuple[LabState, str, tuple[str, ...]]]
+Effect = Callable[[ActionSituation], tuple[LabState, str, tuple[str, ...]]]
 """Returns the state after an action, a sentence about it, and names of what took place."""
 
 
@@ -57,24 +57,24 @@ class Requirement:
     Attributes:
         name: Its name.
         status: Status of the failure.
-        message: Reason of the failure, with the fields {thing}, {held}, {room} and {monitor}.
+        message: Reason of the failure, with the fields {thing}, {held} and {room}.
         holds: Whether it is so.
     """
 
     name: str
     status: Status
     message: str
-    holds: Callable[[Situation], bool]
+    holds: Callable[[ActionSituation], bool]
 
 
 @dataclass(frozen=True)
-class Rule:
+class LabRule:
     """A rule.
 
     Attributes:
         verb: The action.
-        applies: Kinds that it is about; all kinds that have ``needs`` if empty.
-        needs: Property that the kind has to have; empty for none.
+        applies: Kinds that it is about. If empty, the kinds that have ``needs``.
+        needs: Property that the kind has to have. If it is empty too, the rule is about all kinds.
         requires: Requirements in the order in which they are checked.
         effect: What the action does.
         text: What it does, as a sentence for the documentation.
@@ -87,14 +87,16 @@ class Rule:
     effect: Effect
     text: str
 
-    def fits(self, situation: Situation) -> bool:
+    def fits(self, situation: ActionSituation) -> bool:
         """Return whether the rule is about a situation."""
         if self.verb != situation.verb:
             return False
-        return situation.thing.kind in self.applies if self.applies else self.needs in situation.kind.properties
+        if self.applies:
+            return situation.thing.kind in self.applies
+        return not self.needs or self.needs in situation.kind.properties
 
 
-def _held_has(situation: Situation, *flags: str) -> bool:
+def _held_has(situation: ActionSituation, *flags: str) -> bool:
     return situation.held is not None and bool(situation.held.flags & set(flags))
 
 
@@ -205,41 +207,41 @@ _MONITOR = (POWER, CLEAN)
 _BUTTONS = ("red_button", "green_button", "blue_button")
 _RUN_BY_MONITOR = tuple(kind.key for kind in KINDS.values() if kind.monitor)
 
-RULES: tuple[Rule, ...] = (
-    Rule("Pickup", (), "pickupable", (LANDED, LOOSE, FREE_HAND, SMALL), pick_up, "Takes it into the hand."),
-    Rule("Place", (), "receptacle", (HELD, OPENED, FITS, SPOT), place, "Puts the held thing on or into it."),
-    Rule("Open", (), "openable", (CLOSED,), set_open, "Opens its door."),
-    Rule("Close", (), "openable", (OPEN,), set_closed, "Closes its door."),
-    Rule("Break", (), "breakable", (HAMMER, WHOLE), set_broken, "Breaks it."),
-    Rule("Pour", ("coffee_unmaker",), "", (HELD, FILLED, EMPTY), pour, "Fills it from the held cup."),
-    Rule("Pour", (), "fillable", (HELD, FILLED, EMPTY), pour, "Fills it from the held cup."),
-    Rule("Throw", (), "", (HELD, FALLS_SHORT, SPOT), throw, "Throws the held thing at it."),
-    Rule("Toggle", ("printer",), "", (POWER, CARTRIDGE, FREE_BED), print_thing, "Prints the thing of its cartridge."),
-    Rule("Toggle", ("time_machine",), "", (POWER, DOOR_SHUT, LOADED), rewind, "Mends its load, or undoes a carrot."),
-    Rule("Toggle", ("carrot_maker",), "", (POWER, LOADED), make_carrot, "Turns what is in it into a carrot."),
-    Rule("Toggle", ("coffee_unmaker",), "", (POWER, COFFEE), unmake, "Turns the coffee in it into beans."),
-    Rule("Toggle", ("robotic_arm",), "", (POWER, BLOCKED), free_way, "Takes the big box out of the way."),
-    Rule("Toggle", _BUTTONS, "", (POWER, ON_MACHINE), paint, "Gives its colour to what is on the color changer."),
-    Rule("Toggle", ("laser_monitor",), "", (*_MONITOR, ASSEMBLED), heat_shelf, "Heats what is on the red wall shelf."),
-    Rule("Toggle", ("freeze_ray_monitor",), "", _MONITOR, cool_shelf, "Fires the freeze ray at the blue wall shelf."),
-    Rule("Toggle", ("gravity_flipper_monitor",), "", _MONITOR, flip_gravity, "Switches the flipper on or off."),
-    Rule("Toggle", ("embiggenator_monitor",), "", (*_MONITOR, ON_MACHINE), flip_size, "Changes the size of its load."),
-    Rule("Toggle", ("portal_generator_monitor",), "", _MONITOR, switch_portal, "Switches the portal on or off."),
-    Rule("Toggle", ("reception_computer",), "", _MONITOR, flip_switch, "Switches it on or off."),
-    Rule("Toggle", (LEVER,), "", (IN_BOX,), flip_power, "Switches the power of the rooms of its fuse box."),
-    Rule("Toggle", _RUN_BY_MONITOR, "", (BY_MONITOR,), flip_switch, "Fails: it is run by its monitor."),
-    Rule("Toggle", (BOX,), "", (BY_LEVER,), flip_switch, "Fails: it is run by the lever in it."),
-    Rule("Toggle", (), "toggleable", (POWER,), flip_switch, "Switches it on or off."),
+RULES: tuple[LabRule, ...] = (
+    LabRule("Pickup", (), "pickupable", (LANDED, LOOSE, FREE_HAND, SMALL), pick_up, "Takes it into the hand."),
+    LabRule("Place", (), "receptacle", (HELD, OPENED, FITS, SPOT), place, "Puts the held thing on or into it."),
+    LabRule("Open", (), "openable", (CLOSED,), set_open, "Opens its door."),
+    LabRule("Close", (), "openable", (OPEN,), set_closed, "Closes its door."),
+    LabRule("Break", (), "breakable", (HAMMER, WHOLE), set_broken, "Breaks it."),
+    LabRule("Pour", ("coffee_unmaker",), "", (HELD, FILLED, EMPTY), pour, "Fills it from the held cup."),
+    LabRule("Pour", (), "fillable", (HELD, FILLED, EMPTY), pour, "Fills it from the held cup."),
+    LabRule("Throw", (), "", (HELD, FALLS_SHORT, SPOT), throw, "Throws the held thing at it."),
+    LabRule("Toggle", ("printer",), "", (POWER, CARTRIDGE, FREE_BED), print_thing, "Prints what its cartridge is for."),
+    LabRule("Toggle", ("time_machine",), "", (POWER, DOOR_SHUT, LOADED), rewind, "Mends its load, or undoes a carrot."),
+    LabRule("Toggle", ("carrot_maker",), "", (POWER, LOADED), make_carrot, "Turns what is in it into a carrot."),
+    LabRule("Toggle", ("coffee_unmaker",), "", (POWER, COFFEE), unmake, "Turns the coffee in it into beans."),
+    LabRule("Toggle", ("robotic_arm",), "", (POWER, BLOCKED), free_way, "Takes the big box out of the way."),
+    LabRule("Toggle", _BUTTONS, "", (POWER, ON_MACHINE), paint, "Gives its colour to what is on the color changer."),
+    LabRule("Toggle", ("laser_monitor",), "", (*_MONITOR, ASSEMBLED), heat_shelf, "Heats what is on the red shelf."),
+    LabRule("Toggle", ("freeze_ray_monitor",), "", _MONITOR, cool_shelf, "Cools what is on the blue shelf."),
+    LabRule("Toggle", ("gravity_flipper_monitor",), "", _MONITOR, flip_gravity, "Switches the flipper on or off."),
+    LabRule("Toggle", ("embiggenator_monitor",), "", (*_MONITOR, ON_MACHINE), flip_size, "Changes its load's size."),
+    LabRule("Toggle", ("portal_generator_monitor",), "", _MONITOR, switch_portal, "Switches the portal on or off."),
+    LabRule("Toggle", ("reception_computer",), "", _MONITOR, flip_switch, "Switches it on or off."),
+    LabRule("Toggle", (LEVER,), "", (IN_BOX,), flip_power, "Switches the power of the rooms of its fuse box."),
+    LabRule("Toggle", _RUN_BY_MONITOR, "", (BY_MONITOR,), flip_switch, "Fails: it is run by its monitor."),
+    LabRule("Toggle", (BOX,), "", (BY_LEVER,), flip_switch, "Fails: it is run by the lever in it."),
+    LabRule("Toggle", (), "toggleable", (POWER,), flip_switch, "Switches it on or off."),
 )  # fmt: skip
 """All rules; the first that fits counts. An action without a rule is unsupported."""
 
 
-def find_rule(situation: Situation) -> Rule | None:
+def find_rule(situation: ActionSituation) -> LabRule | None:
     """Return the rule of an action, or None if it is unsupported."""
-    return next((rule for rule in RULES if rule.fits(situation) or (rule.verb == situation.verb == "Throw")), None)
+    return next((rule for rule in RULES if rule.fits(situation)), None)
 
 
-def first_failure(situation: Situation) -> Requirement | None:
+def first_failure(situation: ActionSituation) -> Requirement | None:
     """Return the first requirement of an action that does not hold, spatial ones aside."""
     rule = find_rule(situation)
     required = (FREE_WAY, *rule.requires) if rule is not None else (FREE_WAY,)

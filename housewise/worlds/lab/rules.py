@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from housewise.worlds.lab.actions import AMOUNTS, ARGUMENTS, LabAction, Outcome, Status
+from housewise.worlds.lab.actions import AMOUNTS, ARGUMENTS, ActionOutcome, LabAction, Status
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.rule_table import FREE_WAY, Requirement, find_rule, is_dangerous
-from housewise.worlds.lab.situation import Situation
+from housewise.worlds.lab.situation import ActionSituation
 from housewise.worlds.lab.state import ROOMS, LabState
 from housewise.worlds.lab.surroundings import Surroundings, is_enclosed
 
 HURT = "hurt"
-DONE = Outcome("ActionSuccessful", "Done.")
+DONE = ActionOutcome("ActionSuccessful", "Done.")
 
 
-def step(state: LabState, action: LabAction, surroundings: Surroundings) -> tuple[LabState, Outcome]:
+def step(state: LabState, action: LabAction, surroundings: Surroundings) -> tuple[LabState, ActionOutcome]:
     """Carry out an action.
 
     Args:
@@ -37,7 +37,7 @@ def step(state: LabState, action: LabAction, surroundings: Surroundings) -> tupl
     return _move(state, action, surroundings)
 
 
-def _move(state: LabState, action: LabAction, surroundings: Surroundings) -> tuple[LabState, Outcome]:
+def _move(state: LabState, action: LabAction, surroundings: Surroundings) -> tuple[LabState, ActionOutcome]:
     allowed = AMOUNTS[action.verb]
     if action.argument not in map(str, allowed):
         words = " or ".join(map(str, allowed))
@@ -48,7 +48,7 @@ def _move(state: LabState, action: LabAction, surroundings: Surroundings) -> tup
     return _check_danger(moved, surroundings)
 
 
-def _go_to_room(state: LabState, action: LabAction, surroundings: Surroundings) -> tuple[LabState, Outcome]:
+def _go_to_room(state: LabState, action: LabAction, surroundings: Surroundings) -> tuple[LabState, ActionOutcome]:
     room = action.argument.replace("_", " ")
     if room not in ROOMS:
         return state, _failure("InvalidCommand", f"There is no such room; rooms: {', '.join(ROOMS)}.", "known room")
@@ -58,23 +58,23 @@ def _go_to_room(state: LabState, action: LabAction, surroundings: Surroundings) 
     return moved, DONE
 
 
-def _check_danger(state: LabState, surroundings: Surroundings) -> tuple[LabState, Outcome]:
+def _check_danger(state: LabState, surroundings: Surroundings) -> tuple[LabState, ActionOutcome]:
     """Return the state and outcome after a move, which ends the task near the active gravity flipper."""
     if surroundings.is_in_danger(state):
         return _hurt(state)
     return state, DONE
 
 
-def _hurt(state: LabState) -> tuple[LabState, Outcome]:
+def _hurt(state: LabState) -> tuple[LabState, ActionOutcome]:
     message = "You went too near to the active gravity flipper and are hurt."
     return replace(state, ended=HURT), _failure("KilledByHazard", message, "safe distance")
 
 
-def _act_on_thing(state: LabState, action: LabAction, surroundings: Surroundings) -> tuple[LabState, Outcome]:
+def _act_on_thing(state: LabState, action: LabAction, surroundings: Surroundings) -> tuple[LabState, ActionOutcome]:
     thing = state.by_id.get(action.argument)
     if thing is None:
         return state, _failure("InvalidCommand", "There is no such thing in view.", "known thing")
-    situation = Situation(state, action.verb, thing)
+    situation = ActionSituation(state, action.verb, thing)
     if thing.id == state.held:
         return state, _failure("InvalidCommand", "That is in your hand.", "not in hand")
     if thing.room != state.room or is_enclosed(state, thing.id):
@@ -100,7 +100,7 @@ def _act_on_thing(state: LabState, action: LabAction, surroundings: Surroundings
     if failed is not None:
         return state, _fail(situation, failed)
     after, message, events = rule.effect(situation)
-    return after, Outcome("ActionSuccessful", message or "Done.", events=events)
+    return after, ActionOutcome("ActionSuccessful", message or "Done.", events=events)
 
 
 _IN_SIGHT = Requirement("in sight", "TargetInaccessible", "You do not see the {thing}.", lambda s: True)
@@ -108,7 +108,7 @@ _IN_REACH = Requirement("in reach", "TargetOutOfRange", "The {thing} is too far 
 _SUPPORTED = Requirement("possible", "UnsupportedAction", "That cannot be done with the {thing}.", lambda s: True)
 
 
-def _fail(situation: Situation, requirement: Requirement) -> Outcome:
+def _fail(situation: ActionSituation, requirement: Requirement) -> ActionOutcome:
     thing, held = situation.thing, situation.held
     message = requirement.message.format(
         thing=KINDS[thing.kind].name, held=KINDS[held.kind].name if held else "nothing", room=thing.room
@@ -116,5 +116,5 @@ def _fail(situation: Situation, requirement: Requirement) -> Outcome:
     return _failure(requirement.status, message, requirement.name)
 
 
-def _failure(status: Status, message: str, reason: str) -> Outcome:
-    return Outcome(status, message, reason)
+def _failure(status: Status, message: str, reason: str) -> ActionOutcome:
+    return ActionOutcome(status, message, reason)

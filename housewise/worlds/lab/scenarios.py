@@ -32,7 +32,7 @@ _ON_DEVICES: dict[Precondition, tuple[str, Flag]] = {
 
 
 @dataclass(frozen=True)
-class Scenario:
+class LabScenario:
     """A variant in a lab.
 
     Attributes:
@@ -68,7 +68,7 @@ class Scenario:
         return tuple(thing for thing in self.state.things if thing.container is None)
 
 
-def draw_scenario(variant: Variant, seed: int, split: Split = "training") -> Scenario:
+def draw_scenario(variant: Variant, seed: int, split: Split = "training") -> LabScenario:
     """Draw a scenario. The same arguments give the same scenario, and no seed of one split gives one of the other.
 
     Args:
@@ -88,7 +88,7 @@ def draw_scenario(variant: Variant, seed: int, split: Split = "training") -> Sce
     state = draft.state()
     if problem := check_goal(variant.goal, state):
         raise UserError(f"variant {variant.name}: {problem}")
-    return Scenario(variant, seed, split, state)
+    return LabScenario(variant, seed, split, state)
 
 
 def find_variant(name: str) -> Variant:

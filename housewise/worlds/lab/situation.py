@@ -13,7 +13,7 @@ PANEL, LEVER, BOX, FLIPPER, ARM, CRATE = "control_panel", "lever", "fuse_box", "
 
 
 @dataclass(frozen=True)
-class Situation:
+class ActionSituation:
     """An action that is aimed at a thing.
 
     Attributes:

@@ -19,7 +19,7 @@ from housewise.worlds.lab.device_shapes import Look
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.layout import LabLayout
 from housewise.worlds.lab.parts import COLORS
-from housewise.worlds.lab.placement import Place, places
+from housewise.worlds.lab.placement import ThingPlace, places
 from housewise.worlds.lab.state import ROOMS, Body, LabState, Thing
 
 PICTURE_SIZE = 300
@@ -64,7 +64,7 @@ class SceneLayer(MeshLayer):
 
 
 @dataclass(frozen=True, eq=False)
-class Trace:
+class ViewTrace:
     """What the rays of a picture hit.
 
     Attributes:
@@ -96,7 +96,7 @@ class LabView:
         self._rays = CameraRays(self.camera)
         self._rooms = _face_rooms(layout)
         self._layers: OrderedDict[Any, tuple[SceneLayer, tuple[str, ...]]] = OrderedDict()
-        self._traces: OrderedDict[Any, Trace] = OrderedDict()
+        self._traces: OrderedDict[Any, ViewTrace] = OrderedDict()
         self._hands: dict[Look, tuple[NDArray[np.int64], NDArray[np.float32]]] = {}
 
     def picture(self, state: LabState) -> LabPicture:
@@ -110,7 +110,7 @@ class LabView:
         rgb = np.minimum(color, 255.0, out=color).astype(np.uint8)
         return LabPicture(rgb.reshape(*trace.instances.shape, 3), trace.instances, trace.ids)
 
-    def trace(self, state: LabState) -> Trace:
+    def trace(self, state: LabState) -> ViewTrace:
         """Return what the rays of the picture hit. The last results are kept."""
         key = (state.body, self._scene_key(state))
         if key in self._traces:
@@ -121,7 +121,7 @@ class LabView:
             self._traces.popitem(last=False)
         return found
 
-    def _trace(self, state: LabState) -> Trace:
+    def _trace(self, state: LabState) -> ViewTrace:
         layer, ids = self._scene_layer(state)
         body, rays = state.body, self._rays
         rays.aim(np.array([body.x, EYE_HEIGHT, body.z]), camera_rotation(camera_pose(body)))
@@ -131,7 +131,7 @@ class LabView:
         if state.held is not None:
             owner[self._hand(self._look(state, state[state.held]))[0]] = 0
         shape = (self.camera.height, self.camera.width)
-        return Trace(owner.reshape(shape), ids, layer, triangle, distance)
+        return ViewTrace(owner.reshape(shape), ids, layer, triangle, distance)
 
     def _scene_layer(self, state: LabState) -> tuple[SceneLayer, tuple[str, ...]]:
         """Return the search tree of the scene, and the id of each instance number."""
@@ -167,7 +167,7 @@ class LabView:
             shape = appearance(look)
             mesh = Mesh.join([shape.solid, shape.glow])
             width, _, depth = KINDS[look.kind].size
-            turned = Place(_HAND[0], _HAND[1], -_HAND[2] - max(0.0, max(width, depth) - 0.2), 0, (1.0, 1.0, 1.0))
+            turned = ThingPlace(_HAND[0], _HAND[1], -_HAND[2] - max(0.0, max(width, depth) - 0.2), 0, (1.0, 1.0, 1.0))
             layer = MeshLayer(0, [(0, Mesh(turned.apply(mesh.vertices), mesh.faces, mesh.colors))])
             self._rays.aim(np.zeros(3), np.eye(3))
             self._rays.trace(layer.triangles)

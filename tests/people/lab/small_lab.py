@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from housewise.worlds.lab.actions import LabAction, Outcome
+from housewise.worlds.lab.actions import ActionOutcome, LabAction
 from housewise.worlds.lab.history import LabTurn, record_turn
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import LabState, Thing
@@ -30,5 +30,5 @@ def turn(
     state: LabState, action: LabAction, succeeded: bool = True, message: str = "", speech: str | None = None
 ) -> LabTurn:
     """A turn that was played."""
-    outcome = Outcome("ActionSuccessful" if succeeded else "InvalidCommand", message)
+    outcome = ActionOutcome("ActionSuccessful" if succeeded else "InvalidCommand", message)
     return replace(record_turn(state, SPACE, action, outcome), speech=speech)

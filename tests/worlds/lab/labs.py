@@ -6,14 +6,14 @@ from functools import lru_cache
 from housewise.worlds.lab.geometry import LabSpace
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.layout import draw_lab_layout
-from housewise.worlds.lab.scenarios import Scenario, Split, draw_scenario, find_variant
+from housewise.worlds.lab.scenarios import LabScenario, Split, draw_scenario, find_variant
 from housewise.worlds.lab.state import LabState, Thing
 
 FIRE = "fire_laser__none__simple"
 BLOCKED = "remove_blocker__robotics-lab__simple"
 
 
-def scenario(name: str = FIRE, seed: int = 1, split: Split = "training") -> Scenario:
+def scenario(name: str = FIRE, seed: int = 1, split: Split = "training") -> LabScenario:
     """A scenario of a variant."""
     return draw_scenario(find_variant(name), seed, split)
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from housewise.worlds.lab.actions import AMOUNTS, ARGUMENTS, LabAction, Outcome
+from housewise.worlds.lab.actions import AMOUNTS, ARGUMENTS, ActionOutcome, LabAction
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.rules import step
 from housewise.worlds.lab.scenarios import draw_scenario
@@ -16,9 +16,9 @@ from housewise.worlds.lab.variants import BY_NAME, VARIANTS
 SPACE = OpenSpace()
 
 
-def play(variant: str, *actions: str) -> tuple[LabState, Outcome]:
+def play(variant: str, *actions: str) -> tuple[LabState, ActionOutcome]:
     """Carry out actions ``VERB KIND`` from the beginning, going to each thing first; return the last outcome."""
-    state, outcome = draw_scenario(BY_NAME[variant], 1).state, Outcome("ActionSuccessful", "")
+    state, outcome = draw_scenario(BY_NAME[variant], 1).state, ActionOutcome("ActionSuccessful", "")
     for action in actions:
         verb, _, kind = action.partition(" ")
         thing = next(each for each in state.things if kind in (each.kind, each.original, each.id))
@@ -28,7 +28,7 @@ def play(variant: str, *actions: str) -> tuple[LabState, Outcome]:
     return state, outcome
 
 
-CAKE, LASER = "fire_freezeray_to_cool__cake__power", "fire_laser_to_heat__yellow_mug__simple"
+LASER = "fire_laser_to_heat__yellow_mug__simple"
 OUTCOMES = [
     (LASER, ("Toggle laser_monitor",), "ActionSuccessful"),
     ("fire_laser__none__assemble_laser", ("Toggle laser_monitor",), "InvalidCommand"),
