@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import random
-import string
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
-from housewise.core.validation import StrictModel, read_model
+from housewise.core.template_text import Template, template_text
+from housewise.core.validation import read_model
 
 WORDINGS = CONFIGS / "basis" / "wordings"
 
@@ -21,32 +21,26 @@ BUNDLED_WORDINGS = ("training", "held_out")
 -ing inside descriptions."""
 Occasion = Literal["goal", "goal_again", "where", "look", "which", "next", "failed", "hand", "acknowledgement"]
 
+
 _Templates = Annotated[tuple[str, ...], Field(min_length=1)]
 
 
-class UserPhrases(StrictModel):
+def _sentences() -> Any:
+    return template_text("goal", "thing", "room")
+
+
+class UserPhrases(Template):
     """Sentence templates of a person, by occasion."""
 
-    goal: _Templates
-    goal_again: _Templates
-    where: _Templates
-    look: _Templates
-    which: _Templates
-    next: _Templates
-    failed: _Templates
-    hand: _Templates
-    acknowledgement: _Templates
-
-    @model_validator(mode="after")
-    def _check(self) -> UserPhrases:
-        for occasion, templates in self:
-            for template in templates:
-                names = {name for _, name, _, _ in string.Formatter().parse(template) if name is not None}
-                if unknown := names - {"goal", "thing", "room"}:
-                    raise ValueError(
-                        f"{occasion}: unknown placeholder {{{min(unknown)}}}; available: goal, room, thing"
-                    )
-        return self
+    goal: _Templates = _sentences()
+    goal_again: _Templates = _sentences()
+    where: _Templates = _sentences()
+    look: _Templates = _sentences()
+    which: _Templates = _sentences()
+    next: _Templates = _sentences()
+    failed: _Templates = _sentences()
+    hand: _Templates = _sentences()
+    acknowledgement: _Templates = _sentences()
 
     def say(self, occasion: Occasion, generator: random.Random, **slots: str) -> str:
         """Fill a randomly drawn template."""

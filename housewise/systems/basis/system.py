@@ -13,7 +13,6 @@ from housewise.agent.basis.knowledge import KnowledgeSwitches
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
 from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
 from housewise.agent.basis.views import Assistant, AssistantTurn
-from housewise.core.errors import UserError, suggest_names
 from housewise.language.base import ChatModel, Sampling
 from housewise.people.lab.chat_user import ChatUser, PromptSize
 from housewise.people.lab.phrases import load_user_phrases
@@ -28,7 +27,7 @@ from housewise.systems.basis.settings import BasisSettings
 from housewise.systems.basis.world import LabSession, SessionObservation
 from housewise.worlds.lab.geometry import LabSpace
 from housewise.worlds.lab.layout import draw_lab_layout
-from housewise.worlds.lab.scenarios import draw_scenario
+from housewise.worlds.lab.scenarios import draw_scenario, find_variant
 from housewise.worlds.lab.variants import BY_NAME
 
 
@@ -55,13 +54,11 @@ class Basis(System[BasisSettings]):
     def __init__(self, settings: BasisSettings) -> None:
         super().__init__(settings)
         chosen = settings.tasks
-        unknown = next((name for name in chosen.variant if name not in BY_NAME), None)
-        if unknown is not None:
-            raise UserError(f"setting variant: there is no variant {unknown!r}; {suggest_names(unknown, BY_NAME)}")
+        names = [find_variant(name).name for name in chosen.variant] or list(BY_NAME)
         self._tasks = {
             f"{name}-{seed}": (name, seed)
             for seed in range(chosen.seed, chosen.seed + chosen.scenarios)
-            for name in chosen.variant or BY_NAME
+            for name in names
         }
 
     @property

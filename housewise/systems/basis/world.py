@@ -11,7 +11,7 @@ from housewise.people.lab.views import LabUser, build_user_view
 from housewise.systems.basis.record import BasisFinalState, LabActionEvent
 from housewise.worlds.base import Step
 from housewise.worlds.lab.history import LabTurn, clip_speech, record_turn, resolve_user_action
-from housewise.worlds.lab.rules import step
+from housewise.worlds.lab.scenario_run import ScenarioRun
 from housewise.worlds.lab.scenarios import LabScenario
 from housewise.worlds.lab.state import LabState
 from housewise.worlds.lab.surroundings import Surroundings
@@ -36,11 +36,9 @@ class SessionObservation:
 
 @dataclass
 class _Attempt:
-    """What is counted in an attempt."""
+    """An attempt, and what is counted in it."""
 
-    reached: dict[str, None]
-    succeeded: bool = False
-    actions: int = 0
+    run: ScenarioRun
     failed: int = 0
     user_turns: int = 0
     assistant_turns: int = 0
@@ -86,7 +84,6 @@ class LabSession:
     ) -> None:
         self._scenario, self._surroundings, self._open_user = scenario, surroundings, open_user
         self._max_actions, self._max_attempts = max_actions, max_attempts
-        self._subgoals = scenario.subgoals
 
     def reset(self) -> SessionObservation:
         """See World.reset."""
@@ -103,22 +100,23 @@ class LabSession:
             now.assistant_turns += speech is not None
             now.unread += not action.is_parsed
         event = self._act(now)
-        over = now.succeeded or bool(self._state.ended) or now.actions >= self._max_actions
-        if over and not now.succeeded and len(self._attempts) < self._max_attempts:
+        is_solved = now.run.is_solved
+        over = is_solved or bool(now.run.state.ended) or now.run.actions >= self._max_actions
+        if over and not is_solved and len(self._attempts) < self._max_attempts:
             self._begin()
             over = False
         return Step(self._observation(), (event,), over=over)
 
     def scores(self) -> Mapping[str, float]:
         """See World.scores."""
-        first, total = self._attempts[0], len(self._subgoals)
-        turns = first.actions + first.assistant_turns
+        first, total = self._attempts[0], len(self._scenario.subgoals)
+        turns = first.run.actions + first.assistant_turns
         return {
-            "success": float(first.succeeded),
-            "subgoals": len(first.reached) / total,
-            "success_all": float(any(each.succeeded for each in self._attempts)),
-            "subgoals_all": max(len(each.reached) for each in self._attempts) / total,
-            "steps": first.actions,
+            "success": float(first.run.is_solved),
+            "subgoals": len(first.run.reached) / total,
+            "success_all": float(any(each.run.is_solved for each in self._attempts)),
+            "subgoals_all": max(len(each.run.reached) for each in self._attempts) / total,
+            "steps": first.run.actions,
             "user_turns": first.user_turns,
             "assistant_turns": first.assistant_turns,
             "failed_actions": first.failed,
@@ -128,32 +126,23 @@ class LabSession:
     def final(self) -> Mapping[str, Any]:
         """See World.final."""
         return BasisFinalState(
-            attempts=[list(each.reached) for each in self._attempts],
-            successes=[each.succeeded for each in self._attempts],
+            attempts=[each.run.reached for each in self._attempts],
+            successes=[each.run.is_solved for each in self._attempts],
         ).model_dump()
 
     def _begin(self) -> None:
-        start = self._scenario.state
-        self._state = self._surroundings.go_to_room(start, start.room) or start
         self._turns: list[LabTurn] = []
-        self._events: set[str] = set()
-        self._attempts.append(_Attempt({}))
+        self._attempts.append(_Attempt(ScenarioRun(self._scenario, self._surroundings)))
         self._user = self._open_user(len(self._attempts))
 
     def _act(self, now: _Attempt) -> LabActionEvent:
         """Let the person act, and return the event."""
-        view = build_user_view(self._state, self._surroundings, self._scenario.mission, self._turns)
+        before = now.run.state
+        view = build_user_view(before, self._surroundings, self._scenario.mission, self._turns)
         turn = self._user.act(view)
-        action = resolve_user_action(self._state, turn.action)
-        after, outcome = step(self._state, action, self._surroundings)
-        self._turns.append(record_turn(self._state, self._surroundings, action, outcome))
-        self._state, self._events = after, self._events | set(outcome.events)
-        reached = [
-            each.name for each in self._subgoals if each.name not in now.reached and each.holds(after, self._events)
-        ]
-        now.reached |= dict.fromkeys(reached)
-        now.succeeded = self._scenario.goal.holds(after, self._events)
-        now.actions += 1
+        action = resolve_user_action(before, turn.action)
+        outcome, reached = now.run.step(action)
+        self._turns.append(record_turn(before, self._surroundings, action, outcome))
         now.failed += not outcome.succeeded
         now.user_turns += action.verb == "Speak"
         now.unread += not turn.is_parsed
@@ -165,9 +154,11 @@ class LabSession:
             status=outcome.status,
             message=outcome.message,
             is_parsed=turn.is_parsed,
-            room=after.room,
-            subgoals=tuple(reached),
+            room=now.run.state.room,
+            subgoals=reached,
         )
 
     def _observation(self) -> SessionObservation:
-        return SessionObservation(self._state, self._surroundings, tuple(self._turns), len(self._attempts))
+        return SessionObservation(
+            self._attempts[-1].run.state, self._surroundings, tuple(self._turns), len(self._attempts)
+        )

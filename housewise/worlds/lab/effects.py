@@ -33,8 +33,7 @@ def place(s: ActionSituation) -> Result:
 
 def put_down(state: LabState, holder: Thing) -> LabState:
     """Return the state after the held thing has been put on or into another."""
-    taken = {each.spot for each in state.contents.get(holder.id, ())}
-    spot = next(number for number in range(len(taken) + 1) if number not in taken)
+    spot = state.free_spot(holder.id)
     held = state[state.held or ""]
     return replace(state.with_thing(replace(held, container=holder.id, room=holder.room, spot=spot)), held=None)
 
@@ -79,9 +78,14 @@ def print_thing(s: ActionSituation) -> Result:
 def add_thing(state: LabState, kind: str, holder: Thing) -> LabState:
     """Return the state with a new thing on or in another."""
     number = next(n for n in range(1, len(state.things) + 2) if f"{kind}_{n}" not in state.by_id)
-    taken = {each.spot for each in state.contents.get(holder.id, ())}
-    spot = next(n for n in range(len(taken) + 1) if n not in taken)
-    made = Thing(f"{kind}_{number}", kind, KINDS[kind].colors[0], room=holder.room, container=holder.id, spot=spot)
+    made = Thing(
+        f"{kind}_{number}",
+        kind,
+        KINDS[kind].colors[0],
+        room=holder.room,
+        container=holder.id,
+        spot=state.free_spot(holder.id),
+    )
     return replace(state, things=tuple(sorted((*state.things, made), key=lambda thing: thing.id)))
 
 

@@ -14,7 +14,7 @@ from housewise.worlds.lab.geometry import LabSpace
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.layout import draw_lab_layout
 from housewise.worlds.lab.marks import draw_marks, find_marks
-from housewise.worlds.lab.rules import step
+from housewise.worlds.lab.scenario_run import ScenarioRun
 from housewise.worlds.lab.scenarios import MAX_ACTIONS, LabScenario, Split, draw_scenario, find_variant
 from housewise.worlds.lab.state import ROOMS
 from housewise.worlds.lab.surroundings import Glimpse
@@ -108,31 +108,24 @@ class LabEnv(gym.Env[LabObservation, NDArray[np.int64]]):
         number = int(self.np_random.integers(2**31)) if seed is None else seed
         self.scenario: LabScenario = draw_scenario(variant, number, self._split)
         self.space = LabSpace(draw_lab_layout(self.scenario.fixtures, number, self._split))
-        self.state = self.space.enter(self.scenario.state)
-        self._events: list[str] = []
-        self._reached: set[str] = set()
-        self._actions = 0
-        self._note_subgoals()
+        self.run = ScenarioRun(self.scenario, self.space)
         return self._observe(), {"variant": variant.name, "seed": number, **self._info(None)}
 
     def step(self, action: NDArray[np.int64]) -> tuple[LabObservation, float, bool, bool, dict[str, Any]]:
         """See gymnasium.Env.step."""
-        self.state, outcome = step(self.state, self._lab_action(action), self.space)
-        self._actions += 1
-        self._events += outcome.events
-        self._note_subgoals()
-        is_solved = self.scenario.goal.holds(self.state, self._events)
-        ended = is_solved or bool(self.state.ended)
-        truncated = not ended and self._actions >= self._max_actions
+        outcome, _ = self.run.step(self._lab_action(action))
+        is_solved = self.run.is_solved
+        ended = is_solved or bool(self.run.state.ended)
+        truncated = not ended and self.run.actions >= self._max_actions
         return self._observe(), float(is_solved), ended, truncated, self._info(outcome)
 
     def render(self) -> NDArray[np.uint8]:
         """Return the picture with outlines and numbers of the marks, (300, 300, 3) uint8."""
-        picture = self.space.view.picture(self.state)
+        picture = self.space.view.picture(self.run.state)
         return draw_marks(picture, find_marks(picture, self._glimpses()))
 
     def _glimpses(self) -> tuple[Glimpse, ...]:
-        return self.space.glimpses(self.state)[:MAX_MARKS]
+        return self.space.glimpses(self.run.state)[:MAX_MARKS]
 
     def _lab_action(self, action: NDArray[np.int64]) -> LabAction:
         """Return the action of a command and a mark; a mark that is not in the picture is no known thing."""
@@ -143,24 +136,21 @@ class LabEnv(gym.Env[LabObservation, NDArray[np.int64]]):
         return LabAction(verb, argument)
 
     def _observe(self) -> LabObservation:
-        picture = self.space.view.picture(self.state)
+        picture = self.space.view.picture(self.run.state)
         return {
             "image": picture.rgb,
             "marks": _mark_image(picture, self._glimpses()),
             "mission": fit_text(self.scenario.mission, MAX_MISSION_CHARACTERS),
         }
 
-    def _note_subgoals(self) -> None:
-        self._reached |= {each.name for each in self.scenario.subgoals if each.holds(self.state, self._events)}
-
     def _info(self, outcome: ActionOutcome | None) -> dict[str, Any]:
-        held = self.state.held
+        held = self.run.state.held
         return {
             "status": outcome.status if outcome else "",
             "message": outcome.message if outcome else "",
-            "room": self.state.room,
-            "holding": KINDS[self.state[held].kind].name if held else "",
-            "subgoals": {each.name: each.name in self._reached for each in self.scenario.subgoals},
+            "room": self.run.state.room,
+            "holding": KINDS[self.run.state[held].kind].name if held else "",
+            "subgoals": {each.name: each.name in self.run.reached for each in self.scenario.subgoals},
         }
 
 

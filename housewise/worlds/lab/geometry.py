@@ -118,10 +118,6 @@ class LabSpace:
             return None
         return replace(state, room=room, body=replace(body, x=x, z=z), near=frozenset())
 
-    def enter(self, state: LabState) -> LabState:
-        """Return the state at the beginning, in which the person stands in their room."""
-        return self.go_to_room(state, state.room)
-
     def go_to_room(self, state: LabState, room: str) -> LabState:
         """See Surroundings.go_to_room. The person stops behind the door and looks at most of the furniture."""
         interior = next(planned.interior for planned in self.layout.rooms if planned.room.kind == room)

@@ -89,24 +89,11 @@ def _find(
         holder = state[thing.container]
         below = _find(state, holder, fixtures, found)
         if below is not None:
-            x, y, z = _spot(holder.kind, thing.kind, _free_spot(state, thing))
+            x, y, z = _spot(holder.kind, thing.kind, thing.spot)
             across, away = rotate_quarters(x, z, below.quarter)
             lift = FLOATING_HEIGHT if "floating" in thing.flags else 0.0
             found[thing.id] = ThingPlace(below.x + across, below.y + y + lift, below.z + away, below.quarter, size)
     return found.get(thing.id)
-
-
-def _free_spot(state: LabState, thing: Thing) -> int:
-    """Return the spot of a thing on what it lies on. Numbers beyond the last spot stand for the first free ones."""
-    assert thing.container is not None
-    count = KINDS[state[thing.container].kind].spots
-    if thing.spot < count:
-        return thing.spot
-    others = state.contents[thing.container]
-    taken = {each.spot for each in others if each.spot < count}
-    free = [spot for spot in range(count) if spot not in taken]
-    place = [each.id for each in others if each.spot >= count].index(thing.id)
-    return free[place] if place < len(free) else thing.spot % max(1, count)
 
 
 @lru_cache(maxsize=2048)

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from housewise.core.errors import UserError
+from housewise.core.errors import UserError, suggest_names
 from housewise.worlds.lab.goals import Goal, Subgoal, check_goal
 from housewise.worlds.lab.kinds import CARTRIDGES, FURNITURE, KINDS
-from housewise.worlds.lab.state import CIRCUITS, ROOMS, Flag, LabState, Thing
-from housewise.worlds.lab.variants import VARIANTS, Precondition, Variant
+from housewise.worlds.lab.state import CIRCUITS, ROOMS, Flag, LabState, Thing, first_free
+from housewise.worlds.lab.variants import BY_NAME, Precondition, Variant
 
 Split = Literal["training", "test"]
 MAX_ACTIONS = 50
@@ -97,10 +97,9 @@ def find_variant(name: str) -> Variant:
     Raises:
         UserError: There is none.
     """
-    found = next((variant for variant in VARIANTS if variant.name == name), None)
-    if found is None:
-        raise UserError(f"there is no variant {name!r}; name them as TASK__THING__PRECONDITION")
-    return found
+    if name not in BY_NAME:
+        raise UserError(f"there is no variant {name!r}; {suggest_names(name, BY_NAME)}")
+    return BY_NAME[name]
 
 
 class _Draft:
@@ -119,16 +118,13 @@ class _Draft:
         on: str | None = None,
         flags: Iterable[Flag] = (),
         color: str = "",
-        spot: int | None = None,
     ) -> str:
         """Add a thing, and return its id."""
         number = next(n for n in range(1, 100) if f"{kind}_{n}" not in self.things)
         id = f"{kind}_{number}"
-        taken = {each.spot for each in self.things.values() if each.container == on}
-        free = next(n for n in range(100) if n not in taken)
         usual = KINDS[kind].colors if color == "" else (color,)
         drawn = self.rng.choice(usual)
-        self.things[id] = Thing(id, kind, drawn, frozenset(flags), room, on, free if spot is None else spot)
+        self.things[id] = Thing(id, kind, drawn, frozenset(flags), room, on, self.free_spot(on))
         return id
 
     def furnish(self) -> None:
@@ -163,6 +159,10 @@ class _Draft:
             free = [each for each in pieces if self.count_on(each.id) + 2 <= KINDS[each.kind].spots]
             if free:
                 return room, self.rng.choice(sorted(each.id for each in free))
+
+    def free_spot(self, on: str | None) -> int:
+        """Return the first number of a free place on a thing; 0 for what lies on nothing."""
+        return first_free({each.spot for each in self.things.values() if on is not None and each.container == on})
 
     def count_on(self, id: str) -> int:
         """Return the number of things on another."""
@@ -262,7 +262,7 @@ def _set_flag(draft: _Draft, kind: str, flag: Flag) -> None:
 
 def _loosen_panel(draft: _Draft) -> None:
     room, piece = draft.draw_place(without=("robotics lab",))
-    draft.change("control_panel_1", room=room, container=piece, spot=draft.count_on(piece) + 90)
+    draft.change("control_panel_1", room=room, container=piece, spot=draft.free_spot(piece))
 
 
 def _loosen_lever(draft: _Draft, room: str) -> None:
@@ -271,7 +271,7 @@ def _loosen_lever(draft: _Draft, room: str) -> None:
     box = next(each for each in draft.things.values() if each.kind == "fuse_box" and each.room == circuit)
     lever = next(each for each in draft.things.values() if each.container == box.id)
     place, piece = draft.draw_place()
-    draft.change(lever.id, room=place, container=piece, spot=draft.count_on(piece) + 90)
+    draft.change(lever.id, room=place, container=piece, spot=draft.free_spot(piece))
     draft.unpowered.add(circuit)
 
 

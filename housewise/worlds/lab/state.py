@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -116,6 +116,10 @@ class LabState:
     def __getitem__(self, id: str) -> Thing:
         return self.by_id[id]
 
+    def free_spot(self, id: str) -> int:
+        """Return the first number of a free place on a thing."""
+        return first_free({each.spot for each in self.contents.get(id, ())})
+
     def has_power(self, room: str) -> bool:
         """Return whether a room has power."""
         return any(room in rooms and circuit in self.powered for circuit, rooms in CIRCUITS.items())
@@ -124,3 +128,8 @@ class LabState:
         """Return the state with things replaced by id."""
         new = {thing.id: thing for thing in changed}
         return replace(self, things=tuple(new.get(thing.id, thing) for thing in self.things))
+
+
+def first_free(taken: Collection[int]) -> int:
+    """Return the first number from 0 that is not taken."""
+    return next(number for number in range(len(taken) + 1) if number not in taken)

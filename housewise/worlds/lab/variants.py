@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from housewise.worlds.lab.goals import Goal
+from housewise.worlds.lab.kinds import KINDS
 
 Precondition = Literal[
     "simple", "power", "landing", "deembiggen", "disinfect_computer", "remove_blocker", "transform_carrot",
@@ -126,8 +127,6 @@ unmake_coffee yellow_mug: simple
 
 
 def _parse() -> Iterator[Variant]:
-    from housewise.worlds.lab.kinds import KINDS
-
     for line in _LINES.strip().splitlines():
         head, _, preconditions = line.partition(": ")
         task, _, parameter = head.partition(" ")

@@ -17,8 +17,9 @@ from housewise.people.lab.scripted_user import ALICE, BOB, ScriptedUser, UserTra
 from housewise.people.lab.views import build_user_view
 from housewise.worlds.lab.history import LabTurn, record_turn, resolve_user_action
 from housewise.worlds.lab.rules import step
-from housewise.worlds.lab.scenarios import VARIANTS, draw_scenario
+from housewise.worlds.lab.scenarios import draw_scenario
 from housewise.worlds.lab.surroundings import OpenSpace
+from housewise.worlds.lab.variants import VARIANTS
 
 pytestmark = pytest.mark.slow
 

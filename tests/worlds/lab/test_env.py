@@ -14,18 +14,18 @@ def play(env: LabEnv, seed: int) -> tuple[float, bool, dict[str, object]]:
     """Play the planner's actions, translated to commands and marks; return the end."""
     env.reset(seed=seed)
     while True:
-        plan = next_step(env.state, env.scenario.goal, env.space)
+        plan = next_step(env.run.state, env.scenario.goal, env.space)
         assert plan is not None
         verb, argument = plan.action.verb, plan.action.argument
         command = next((place for place, each in enumerate(COMMANDS) if each == (verb, argument)), None)
         if command is not None:
             action = [command, 0]
         else:
-            ids = [each.id for each in env.space.glimpses(env.state)]
+            ids = [each.id for each in env.space.glimpses(env.run.state)]
             if argument not in ids:
                 # The planner knows where everything is; a person would turn until they see it.
-                env.state = env.space.go_to_thing(env.state, argument) or env.state
-                ids = [each.id for each in env.space.glimpses(env.state)]
+                env.run.state = env.space.go_to_thing(env.run.state, argument) or env.run.state
+                ids = [each.id for each in env.space.glimpses(env.run.state)]
             action = [COMMANDS.index((verb, None)), ids.index(argument)]
         observation, reward, ended, truncated, info = env.step(np.array(action))
         assert observation in env.observation_space

@@ -154,7 +154,7 @@ def test_marks_outline_the_pixels_of_each_thing() -> None:
 
 
 def test_pictures_are_the_same_again_and_depend_on_nothing_but_the_state() -> None:
-    state = space().enter(scenario().state)
+    state = space().go_to_room(scenario().state, scenario().state.room)
     first = space().view.picture(state)
     space().view.picture(replace(state, body=replace(state.body, heading=10.0)))
     space().view.picture(with_flag(state, "laser_monitor_1", "infected"))
