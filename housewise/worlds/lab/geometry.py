@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import atan, atan2, cos, degrees, hypot, radians, sin, tan
@@ -15,10 +14,11 @@ from housewise.worlds.house.geometry import Array
 from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.layout import DANGER_RADIUS, SAFETY_MARGIN, LabLayout
 from housewise.worlds.lab.placement import ThingPlace, places
+from housewise.worlds.lab.recent_results import RecentResults
 from housewise.worlds.lab.situation import FLIPPER
 from housewise.worlds.lab.state import Body, LabState
 from housewise.worlds.lab.surroundings import Glimpse, is_enclosed
-from housewise.worlds.lab.view import EYE_HEIGHT, FIELD_OF_VIEW, PICTURE_SIZE, LabView
+from housewise.worlds.lab.view import EYE_HEIGHT, FIELD_OF_VIEW, PICTURE_SIZE, LabView, scene_key
 
 REACH = 2.0
 """Greatest distance from a thing that is used, metres."""
@@ -53,10 +53,15 @@ class LabSpace:
         self.layout = layout
         self.view = LabView(layout)
         self._least = visible_pixels
-        self._places: OrderedDict[Any, dict[str, ThingPlace]] = OrderedDict()
+        self._places: RecentResults[dict[str, ThingPlace]] = RecentResults(_KEPT)
+        self._glimpses: RecentResults[tuple[Glimpse, ...]] = RecentResults(_KEPT)
 
     def glimpses(self, state: LabState) -> tuple[Glimpse, ...]:
         """See Surroundings.glimpses. Things of the room are in view by their pixels in the picture."""
+        # Every role of a turn asks for them.
+        return self._glimpses.get((state.body, state.room, scene_key(state)), lambda: self._find_glimpses(state))
+
+    def _find_glimpses(self, state: LabState) -> tuple[Glimpse, ...]:
         trace, where = self.view.trace(state), self.places(state)
         flat = trace.instances.ravel()
         counts = np.bincount(flat, minlength=len(trace.ids))
@@ -92,12 +97,7 @@ class LabSpace:
 
     def places(self, state: LabState) -> dict[str, ThingPlace]:
         """Return the place of every thing that is not in the hand, by id."""
-        key = (state.things, state.held)
-        if key not in self._places:
-            self._places[key] = places(state, self.layout.fixtures)
-            if len(self._places) > _KEPT:
-                self._places.popitem(last=False)
-        return self._places[key]
+        return self._places.get((state.things, state.held), lambda: places(state, self.layout.fixtures))
 
     def move(self, state: LabState, action: LabAction) -> LabState | None:
         """See Surroundings.move."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections.abc import Hashable
 from dataclasses import dataclass
 from math import radians
-from typing import Any
 
 import numpy as np
 import shapely
@@ -20,6 +19,7 @@ from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.layout import LabLayout
 from housewise.worlds.lab.parts import COLORS
 from housewise.worlds.lab.placement import ThingPlace, places
+from housewise.worlds.lab.recent_results import RecentResults
 from housewise.worlds.lab.state import ROOMS, Body, LabState, Thing
 
 PICTURE_SIZE = 300
@@ -95,8 +95,8 @@ class LabView:
         self.camera = Camera(size, size, radians(FIELD_OF_VIEW), EYE_HEIGHT)
         self._rays = CameraRays(self.camera)
         self._rooms = _face_rooms(layout)
-        self._layers: OrderedDict[Any, tuple[SceneLayer, tuple[str, ...]]] = OrderedDict()
-        self._traces: OrderedDict[Any, ViewTrace] = OrderedDict()
+        self._layers: RecentResults[tuple[SceneLayer, tuple[str, ...]]] = RecentResults(_KEPT)
+        self._traces: RecentResults[ViewTrace] = RecentResults(_KEPT)
         self._hands: dict[Look, tuple[NDArray[np.int64], NDArray[np.float32]]] = {}
 
     def picture(self, state: LabState) -> LabPicture:
@@ -112,14 +112,7 @@ class LabView:
 
     def trace(self, state: LabState) -> ViewTrace:
         """Return what the rays of the picture hit. The last results are kept."""
-        key = (state.body, self._scene_key(state))
-        if key in self._traces:
-            self._traces.move_to_end(key)
-            return self._traces[key]
-        found = self._traces[key] = self._trace(state)
-        while len(self._traces) > _KEPT:
-            self._traces.popitem(last=False)
-        return found
+        return self._traces.get((state.body, scene_key(state)), lambda: self._trace(state))
 
     def _trace(self, state: LabState) -> ViewTrace:
         layer, ids = self._scene_layer(state)
@@ -135,10 +128,9 @@ class LabView:
 
     def _scene_layer(self, state: LabState) -> tuple[SceneLayer, tuple[str, ...]]:
         """Return the search tree of the scene, and the id of each instance number."""
-        key = self._scene_key(state)
-        if key in self._layers:
-            self._layers.move_to_end(key)
-            return self._layers[key]
+        return self._layers.get(scene_key(state), lambda: self._build_scene(state))
+
+    def _build_scene(self, state: LabState) -> tuple[SceneLayer, tuple[str, ...]]:
         light = np.array([self._light(state, planned.room.kind) for planned in self.layout.rooms])
         ids, parts = [""], [(0, self.layout.structure, light[self._rooms])]
         for id, place in places(state, self.layout.fixtures).items():
@@ -149,13 +141,7 @@ class LabView:
                 if len(mesh.faces)
             ]
             ids.append(id)
-        found = self._layers[key] = (SceneLayer(parts), tuple(ids))
-        while len(self._layers) > _KEPT:
-            self._layers.popitem(last=False)
-        return found
-
-    def _scene_key(self, state: LabState) -> Any:
-        return (state.things, state.powered, state.held)
+        return SceneLayer(parts), tuple(ids)
 
     def _look(self, state: LabState, thing: Thing) -> Look:
         palette = self.layout.palettes.get(thing.room)
@@ -179,6 +165,11 @@ class LabView:
         """Return the factor of the light of a room (3,). The corridor has light of its own."""
         is_lit = room not in ROOMS or state.has_power(room)
         return np.array(self.layout.light[room] if is_lit else _DARKNESS, dtype=np.float32)
+
+
+def scene_key(state: LabState) -> Hashable:
+    """Return what the look of a lab depends on, besides where the person stands."""
+    return state.things, state.powered, state.held
 
 
 def camera_pose(body: Body) -> BodyPose:
