@@ -232,9 +232,18 @@ def _own_settings(system: str, runs: Mapping[str, RunSettings]) -> dict[str, dic
     base = type(defaults).model_validate(defaults.model_dump()).model_dump(mode="json")
     found = {label: nested_differences(settings.model_dump(mode="json"), base) for label, settings in runs.items()}
     return {
-        label: {section: values for section, values in each.items() if section not in ("execution", "memory")}
+        label: _strip_folders({key: values for key, values in each.items() if key not in ("execution", "memory")})
         for label, each in found.items()
     }
+
+
+def _strip_folders(value: Any) -> Any:
+    """Return settings with absolute paths reduced to their last part, as in ``core.provenance``."""
+    if isinstance(value, Mapping):
+        return {key: _strip_folders(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_strip_folders(inner) for inner in value]
+    return Path(value).name if isinstance(value, str) and Path(value).is_absolute() else value
 
 
 def _adapters(runner: ExperimentRunner, runs: Iterable[Run]) -> dict[str, Any]:

@@ -166,6 +166,14 @@ def test_needed_files_are_named(file: Path, tmp_path: Path) -> None:
     assert done.returncode == 2 and "none" in done.stderr
 
 
+def test_results_do_not_tell_where_files_are_kept(file: Path, tmp_path: Path) -> None:
+    run_module("housewise", ["copy", "person", "ada"], cwd=tmp_path, code=0)
+    file.write_text(THREE_PLANNERS.replace("settings: {", f"settings: {{person: {tmp_path / 'ada.yaml'}, ", 1))
+    experiment(tmp_path, "mine.yaml", "--only", "planner=scripted", "--only", "seed=1", "--out", "out")
+    assert "ada.yaml" in (tmp_path / "out/mine.json").read_text()
+    assert str(tmp_path) not in (tmp_path / "out/mine.json").read_text()
+
+
 def draws(sides: int, throws: int = 4, adapter: str | None = None) -> list[tuple[str, int, str, float]]:
     """An experiment's function: values without runs."""
     return [(f"throw {number}", 0, "points", float(number % sides)) for number in range(throws)]
