@@ -11,6 +11,7 @@ import yaml
 import housewise
 from housewise.agent.adapt.prompts import PROMPTS as ADAPT_PROMPTS
 from housewise.agent.adapt.prompts import load_prompts as load_adapt_prompts
+from housewise.agent.basis.oracle_phrases import OraclePhrases
 from housewise.agent.clipr.chat_steps import PROMPTS as CLIPR_PROMPTS
 from housewise.agent.clipr.chat_steps import CliprPrompts
 from housewise.agent.clipr.local_steps.clause_polarity import CLAUSES, ClauseExamples
@@ -27,6 +28,7 @@ from housewise.people.choices.house_profiles import PLACE_WORDS_FILE, PlaceWords
 from housewise.people.choices.profiles import PROFILES_FOLDER, Profile
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from housewise.people.kitchen.question_topics import load_topics
+from housewise.people.lab.phrases import UserPhrases
 from housewise.people.memory import Memory, Note
 from housewise.people.memory.import_export import read_memory_file, to_yaml
 from housewise.people.speech import Speech
@@ -138,6 +140,11 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
         CONFIGS / "prompts" / "planner.yaml",
     ),
     "agent/adapt/prompts.py": (load_adapt_prompts, ADAPT_PROMPTS),
+    "agent/basis/oracle_phrases.py": (
+        settings_of(OraclePhrases),
+        CONFIGS / "basis" / "wordings" / "assistant_training.yaml",
+    ),
+    "people/lab/phrases.py": (settings_of(UserPhrases), CONFIGS / "basis" / "wordings" / "user_training.yaml"),
     "agent/clipr/chat_steps.py": (CliprPrompts, CLIPR_PROMPTS),
     "agent/clipr/local_steps/local_components.py": (_load_open_questions, OPEN_QUESTIONS),
     "agent/clipr/local_steps/clause_polarity.py": (settings_of(ClauseExamples), CLAUSES),
@@ -170,9 +177,14 @@ OWN = (
     "worlds/house/tasks.py",
     "experiments/",
     "terminal/catalogue.py",
+    "agent/basis/chat_assistant.py",
+    "agent/basis/goal_hearing.py",
+    "agent/basis/knowledge.py",
     "agent/clipr/house_place_words.py",
     "agent/clipr/terminal_interview.py",
     "people/kitchen/invented_profiles.py",
+    "people/lab/chat_user.py",
+    "people/lab/vocabulary.py",
     # JSON files, and meshes.
     "language/adapters/__init__.py",
     "language/local/adapters.py",
