@@ -13,17 +13,14 @@ from housewise.core.validation import StrictModel, read_model
 from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
 from housewise.language.gbnf import REPLY, rule
 from housewise.people.lab.chat_user import PAPER_SAMPLING, PromptSize
-from housewise.people.lab.reply_tags import read_tag, read_thought, remove_ids, unquote
+from housewise.people.lab.reply_tags import read_tag, remove_ids, tagged_rule, unquote
 from housewise.worlds.lab.history import clip_speech
 
 Mode = Literal["proactive", "answering", "correction"]
 """Which system prompt is used: after the person spoke *answering*, after a failed action *correction*."""
 
 _SILENCE = re.compile(r"\W*(n/?a|none|silent|silence|\(silent\))?\W*", re.IGNORECASE)
-_GRAMMAR = rule(
-    REPLY,
-    r'("<Think>" [^<]{0,1500} "</Think>" [\n ]{0,2})? "<Speak>" ("N/A" | "\"" [^"\n<>]{1,400} "\"") "</Speak>"',
-)
+_GRAMMAR = rule(REPLY, tagged_rule("Speak", r'("N/A" | "\"" [^"\n<>]{1,400} "\"")'))
 
 
 class _Reminders(StrictModel):
@@ -85,7 +82,7 @@ class ChatAssistant:
         """See ``Assistant.turn``."""
         [[reply]] = self._model.complete([ChatRequest(self.messages(view), self._sampling, grammar=self._grammar)])
         speech = read_speech(read_tag(reply, "Speak"))
-        return AssistantTurn(read_thought(reply), speech or None, speech is not None)
+        return AssistantTurn(reply.thoughts.strip(), speech or None, speech is not None)
 
     def messages(self, view: AssistantView) -> tuple[Message, ...]:
         """Return the prompt of a turn."""

@@ -13,7 +13,7 @@ from housewise.core.validation import read_model
 from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
 from housewise.language.gbnf import REPLY, literal, one_of, rule
 from housewise.language.words import one_line
-from housewise.people.lab.reply_tags import read_tag, read_thought, remove_ids, unquote
+from housewise.people.lab.reply_tags import read_tag, remove_ids, tagged_rule, unquote
 from housewise.people.lab.views import UserTurn, UserView
 from housewise.people.lab.vocabulary import find_phrase, load_vocabulary, tokenize
 from housewise.worlds.lab.actions import AMOUNTS, ARGUMENTS, LabAction, Verb
@@ -86,7 +86,7 @@ class ChatUser:
         grammar = action_grammar(view) if self._uses_grammar else None
         [[reply]] = self._model.complete([ChatRequest(self.messages(view), self._sampling, grammar=grammar)])
         action = read_action(read_tag(reply, "Action") or "")
-        return UserTurn(read_thought(reply), action or UNREADABLE, action is not None)
+        return UserTurn(reply.thoughts.strip(), action or UNREADABLE, action is not None)
 
     def messages(self, view: UserView) -> tuple[Message, ...]:
         """Return the prompt of a turn."""
@@ -141,8 +141,7 @@ def action_grammar(view: UserView) -> str:
     actions += [f'{literal(verb)} " " {one_of(literal(str(each)) for each in AMOUNTS[verb])}' for verb in AMOUNTS]
     if ids:
         actions.append(f'{one_of(map(literal, kinds["thing"]))} " " {ids}')
-    thought = r'("<Think>" [^<]{0,1500} "</Think>" [\n ]{0,2})?'
-    return rule(REPLY, f'{thought} "<Action>" {one_of(actions)} "</Action>"')
+    return rule(REPLY, tagged_rule("Action", one_of(actions)))
 
 
 def _read_room(text: str) -> str | None:

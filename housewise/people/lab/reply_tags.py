@@ -1,4 +1,4 @@
-"""Reads replies of the form ``<Think>...</Think> <Action>...</Action>`` of models that play people or assistants."""
+"""Reads and constrains replies of models that play people or assistants: a thought and an answer, each in a tag."""
 
 from __future__ import annotations
 
@@ -8,14 +8,24 @@ from housewise.language.base import Reply
 from housewise.language.markup import strip_markup
 from housewise.worlds.lab.history import MAX_SPEECH
 
-_THINK = re.compile(r"<think>(.*?)(?:</think>|\Z)", re.IGNORECASE | re.DOTALL)
 _ID = re.compile(r"[\[(<]*\b([a-z][a-z0-9]*(?:_[a-z0-9]+)*)_\d+\b[\])>]*", re.IGNORECASE)
 
 
-def read_thought(reply: Reply) -> str:
-    """Return what a model thought, whether or not its thoughts were separated from its text."""
-    found = _THINK.search(reply.text)
-    return (reply.thoughts or (found[1] if found else "")).strip()
+_THOUGHT_CHARACTERS = 1500
+
+
+def tagged_rule(tag: str, content: str) -> str:
+    """Return a rule of a grammar for an optional thought and a content in a tag.
+
+    Args:
+        tag: The tag of the content.
+        content: Rule of the content.
+    """
+    return f"({_tag('Think', f'[^<]{{0,{_THOUGHT_CHARACTERS}}}')} [\\n ]{{0,2}})? {_tag(tag, content)}"
+
+
+def _tag(name: str, content: str) -> str:
+    return f'"<{name}>" {content} "</{name}>"'
 
 
 def read_tag(reply: Reply, tag: str) -> str | None:
@@ -24,7 +34,7 @@ def read_tag(reply: Reply, tag: str) -> str | None:
     Returns:
         The text; None if the tag is missing.
     """
-    text = strip_markup(_THINK.sub("", reply.text[: 4 * MAX_SPEECH]))
+    text = strip_markup(reply.text[: 4 * MAX_SPEECH])
     found = re.search(rf"<{tag}>(.*?)(</{tag}>|\Z)", text, re.IGNORECASE | re.DOTALL)
     if found is None or (reply.is_cut and not found[2]):
         return None
