@@ -149,7 +149,7 @@ class Controller:
         navmesh = simulator.navmesh
         centre = np.asarray(thing.pose.position)
         edges = np.concatenate([thing.box.corners(), [centre]])
-        order = np.argsort(np.linalg.norm(navmesh.viewpoints - centre[[0, 2]], axis=1))
+        order = np.argsort(np.linalg.norm(navmesh.viewpoints - centre[[0, 2]], axis=1), kind="stable")
         for point in navmesh.viewpoints[order]:
             feet = np.array([point[0], navmesh.height, point[1]])
             if np.linalg.norm(edges - feet, axis=1).min() > REACH:

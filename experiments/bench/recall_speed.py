@@ -80,7 +80,7 @@ def scan_notes(
     scores = [_agreement(note.about, asked) for note in notes]
     best = sorted((n for n, score in enumerate(scores) if score > 0), key=lambda n: (scores[n], n), reverse=True)
     if vectors is not None and embedder is not None and len(best) < _MAX_RESULTS:
-        best += np.argsort(-(vectors @ embedder.embed([about.phrase])[0])).tolist()
+        best += np.argsort(-(vectors @ embedder.embed([about.phrase])[0]), kind="stable").tolist()
     return [notes[n] for n in best[:_MAX_RESULTS]]
 
 

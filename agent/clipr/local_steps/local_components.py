@@ -233,7 +233,7 @@ class LocalComponents:
         named = {value for phrase in wanted for value in contrast.distinct_values if _names_value(phrase, value)}
         if not named and len(wanted) == 1:
             fit = self._ranker.score_values(wanted, refused, contrast.distinct_values)
-            order = np.argsort(-fit)
+            order = np.argsort(-fit, kind="stable")
             if len(order) > 1 and fit[order[0]] - fit[order[1]] >= _CLEARLY:
                 value = contrast.distinct_values[int(order[0])]
                 return [value, *wanted], {value}

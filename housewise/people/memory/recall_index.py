@@ -173,6 +173,6 @@ def _view(numbers: array[int], dtype: Any) -> NDArray[Any]:
 
 def _best(rows: NDArray[np.intp], scores: NDArray[Any], max_results: int) -> list[int]:
     """Return the rows with the highest scores, highest first. Of equal ones the earliest comes first."""
-    if len(rows) > max_results:
-        rows = rows[np.argpartition(-scores[rows], max_results - 1)[:max_results]] if max_results else rows[:0]
-    return [int(row) for row in rows[np.lexsort((rows, -scores[rows]))]]
+    if len(rows) > max_results > 0:
+        rows = rows[scores[rows] >= np.partition(scores[rows], -max_results)[-max_results]]
+    return [int(row) for row in rows[np.lexsort((rows, -scores[rows]))][:max_results]]

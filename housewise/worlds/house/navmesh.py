@@ -173,7 +173,7 @@ class NavMesh:
     def _best_corner(self, here: Array, field: _Field) -> int:
         """Return the first corner of the shortest path to the field's goal, -1 without a path."""
         totals = np.linalg.norm(self._corners - here, axis=1) + field.distance
-        order = np.argsort(totals)[: np.isfinite(totals).sum()]
+        order = np.argsort(totals, kind="stable")[: np.isfinite(totals).sum()]
         for start in range(0, len(order), _AT_ONCE):
             corners = order[start : start + _AT_ONCE]
             seen = np.flatnonzero(self._free(here, self._corners[corners]))
