@@ -112,8 +112,12 @@ class ExperimentRunner:
             if planned.model is None:
                 self._open(planned, {}).check_start()
         asked = {(run.model[0].folder, run.model[1]): run.model for run in self.grid.runs if run.model is not None}
-        for training, phase in asked.values():
-            self._open_training(training, phase)
+        opened = {training.folder: self._open_training(training, phase) for training, phase in asked.values()}
+        for folder, training in opened.items():
+            try:
+                training.check(self.folder / folder, self.observer)
+            except UserError as error:
+                raise type(error)(f"trainings.{folder}: {error}") from error
 
     def play(self) -> None:
         """Play what is left, or call the experiment's function for the cells that are left.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,10 +27,13 @@ class OpenedTraining:
 
     Attributes:
         phases: Names of the phases whose models can be asked.
+        check: Checks everything that can be checked before work: the model, the trainer, the engine of its rollouts,
+            and the folder, in which nothing is written.
         train: Trains in a folder, as far as models are not finished and are taken, and returns them by phase.
     """
 
     phases: Sequence[str]
+    check: Callable[[Path, TrainingObserver], object]
     train: Callable[[Path, TrainingObserver], Mapping[str, ModelReference]]
 
 
@@ -66,11 +70,13 @@ def _open_personalize(config: Path | None, settings: Mapping[str, Any]) -> Opene
 
     loaded = load_selftraining(config, settings)
 
+    open_it = partial(SelfTraining, loaded)
+
     def train(folder: Path, observer: TrainingObserver) -> dict[str, ModelReference]:
-        phases = SelfTraining(loaded, folder, observer).run()["phases"]
+        phases = open_it(folder, observer).run()["phases"]
         return {line["phase"]: ModelReference(model=line["model"], adapter=line["adapter"]) for line in phases}
 
-    return OpenedTraining(model_phases(loaded.iterations), train)
+    return OpenedTraining(model_phases(loaded.iterations), open_it, train)
 
 
 def _open_stars(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
@@ -78,16 +84,21 @@ def _open_stars(config: Path | None, settings: Mapping[str, Any]) -> OpenedTrain
     from housewise.selftrain.stars.settings import load_goal_training
     from housewise.selftrain.training_folder import IMITATE
 
-    loaded = load_goal_training(config, settings)
-    return OpenedTraining([IMITATE], lambda folder, observer: {IMITATE: GoalTraining(loaded, folder, observer).run()})
+    open_it = partial(GoalTraining, load_goal_training(config, settings))
+    return OpenedTraining([IMITATE], open_it, lambda folder, observer: {IMITATE: open_it(folder, observer).run()})
 
 
 def _open_adapt(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
+    from housewise.selftrain.adapt.adapt_training import AdaptTraining
     from housewise.selftrain.adapt.fold_training import LEARNERS, open_fold
     from housewise.selftrain.adapt.settings import load_adapt_training
 
     loaded, phases = load_adapt_training(config, settings), (WARM_UP, *LEARNERS)
-    return OpenedTraining(phases, lambda folder, observer: FoldModels(open_fold(loaded, folder, observer), phases))
+    return OpenedTraining(
+        phases,
+        partial(AdaptTraining, loaded),
+        lambda folder, observer: FoldModels(open_fold(loaded, folder, observer), phases),
+    )
 
 
 class FoldModels(Mapping[str, ModelReference]):

@@ -150,16 +150,25 @@ def started_module(
     cwd: Path | None = None,
     input: str = "",
     beside: Path | str | None = None,
+    terminal: str | None = None,
 ) -> Iterator[Program]:
-    """Start what ``python -m module`` does; it is killed at the end. See run_module for the arguments."""
+    """Start what ``python -m module`` does; it is killed at the end. See run_module for the other arguments.
+
+    Args:
+        terminal: Device that it reads from and writes to, as at a terminal.
+    """
     known = dict(os.environ if env is None else env)
     if beside is not None:
         known["PYTHONPATH"] = str(beside)
     with tempfile.TemporaryDirectory() as folder:
-        files = [str(Path(folder) / name) for name in ("in", "out", "err")]
-        for path, text in zip(files, (input, "", ""), strict=True):
-            Path(path).write_text(text, encoding="utf-8")
-        process = _context().Process(target=_main, args=(module, [*map(str, arguments)], known, cwd, files, beside))
+        files = [terminal or str(Path(folder) / name) for name in ("in", "out", "err")]
+        if terminal is None:
+            for path, text in zip(files, (input, "", ""), strict=True):
+                Path(path).write_text(text, encoding="utf-8")
+        words = [*map(str, arguments)]
+        process = _context().Process(
+            target=_main, args=(module, words, known, cwd, files, beside, terminal is not None)
+        )
         process.start()
         try:
             yield Program(process, files)
@@ -179,8 +188,17 @@ def _context() -> multiprocessing.context.ForkServerContext:
 
 
 def _main(
-    module: str, words: list[str], env: dict[str, str], cwd: Path | None, files: list[str], beside: Path | str | None
+    module: str,
+    words: list[str],
+    env: dict[str, str],
+    cwd: Path | None,
+    files: list[str],
+    beside: Path | str | None,
+    at_terminal: bool,
 ) -> None:
+    if at_terminal:
+        # A terminal that the first process of a session opens is that of the session, so that its keys interrupt.
+        os.setsid()
     for number, path in enumerate(files):
         opened = os.open(path, os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT, 0o600)
         os.dup2(opened, number)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import housewise.agent.clipr.rule_editing
 import housewise.cli.app
+import housewise.experiments.runner
+import housewise.experiments.tables
 import housewise.report.episode_pages
 import housewise.report.rendering
 import housewise.report.views.base
@@ -21,12 +23,14 @@ import housewise.terminal.selftrain_progress
 import housewise.worlds.house.simulator.raycast  # noqa: F401
 from housewise.core.errors import UserError
 from housewise.language.embedder import shared_minilm
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from tests.embeddings import VARIABLE, share_embeddings
 
 with contextlib.suppress(ImportError):
     import openai.resources.chat  # noqa: F401
 with contextlib.suppress(ImportError):
     import matplotlib.figure  # noqa: F401
+    import pandas  # noqa: F401
 with contextlib.suppress(ImportError):
     import torch  # noqa: F401
     import transformers.models.bert.modeling_bert
@@ -37,6 +41,7 @@ with contextlib.suppress(ImportError):
 with contextlib.suppress(UserError):
     # The weights are compared once with what they should be.
     shared_minilm()
+load_profiles(ADAPT_PROFILES)
 if VARIABLE in os.environ:
     share_embeddings(Path(os.environ[VARIABLE]))
 

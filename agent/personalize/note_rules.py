@@ -8,21 +8,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from contextlib import suppress
-from pathlib import Path
 
 from pydantic import Field, ValidationError
 
 from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, parse_rules
 from housewise.agent.personalize.planner import ModelCall, RuleSummary
 from housewise.agent.personalize.quoted_notes import QuoteWords
-from housewise.core.errors import UserError
-from housewise.core.files import write_text
 from housewise.core.template_text import Template, template_text
 from housewise.core.validation import StrictModel
 from housewise.language.base import ChatModel, ChatRequest, Message, RequestError, Sampling
 from housewise.language.words import content_words
-from housewise.people.memory import Note
+from housewise.people.memory import Note, RulesFile
 
 _TOKENS_PER_RULE = 60
 _NOT_USABLE = "the reply has no usable rule"
@@ -65,7 +61,7 @@ class _KeptRules(StrictModel):
 
 
 def summarize_notes(
-    model: ChatModel, words: RuleWords, quotes: QuoteWords, notes: Sequence[Note], file: Path | None = None
+    model: ChatModel, words: RuleWords, quotes: QuoteWords, notes: Sequence[Note], file: RulesFile | None = None
 ) -> RuleSummary:
     """Return the rules that a model concludes from notes. A file with the answer to the same request is read instead.
 
@@ -93,7 +89,9 @@ def summarize_notes(
         return RuleSummary((), error.reason)
     rules = _usable_rules(reply.complete_lines, notes, words.max_rules)
     found = RuleSummary(rules, "" if rules else _NOT_USABLE, (ModelCall(messages, reply),))
-    _write(file, _KeptRules(request=key, rules=rules, problem=found.problem))
+    if file is not None:
+        kept_rules = _KeptRules(request=key, rules=rules, problem=found.problem)
+        file.write(kept_rules.model_dump_json(indent=1) + "\n")
     return found
 
 
@@ -104,20 +102,15 @@ def _usable_rules(reply: str, notes: Sequence[Note], max_rules: int) -> tuple[st
     return tuple(text for text in rules if known.intersection(content_words(text)))[:max_rules]
 
 
-def _read(file: Path | None, key: str) -> RuleSummary | None:
+def _read(file: RulesFile | None, key: str) -> RuleSummary | None:
     """Return the kept answer to a request; None if there is none, or the file is damaged."""
-    try:
-        kept = None if file is None else _KeptRules.model_validate_json(file.read_bytes())
-    except (OSError, ValidationError):
+    content = None if file is None else file.read()
+    if content is None:
         return None
-    if kept is None or kept.request != key or any(len(rule) > MAX_RULE_CHARACTERS for rule in kept.rules):
+    try:
+        kept = _KeptRules.model_validate_json(content)
+    except ValidationError:
+        return None
+    if kept.request != key or any(len(rule) > MAX_RULE_CHARACTERS for rule in kept.rules):
         return None
     return RuleSummary(kept.rules, kept.problem)
-
-
-def _write(file: Path | None, kept: _KeptRules) -> None:
-    """Keep an answer beside the notes, if the memory is on this machine and may be written."""
-    if file is None or not file.parent.is_dir():
-        return
-    with suppress(UserError):
-        write_text(file, kept.model_dump_json(indent=1) + "\n")

@@ -39,7 +39,8 @@ def doctor(
     With --base-url or --model a chat server is tested as well: which models it serves, how fast it writes, whether it
     returns log-probabilities, which grammars it follows (the setting grammar_dialect), and whether it sees pictures.
 
-    With --model local:NAME it is computed how much memory of a GPU training and serving that model need.
+    With --model local:NAME it is computed how much memory of a GPU training and serving that model need. With
+    --base-url as well, the server is tested with the model NAME if it lists it, or else with its only one.
 
     The exit code is 1 if the embedded simulator does not work or the tested server cannot be used. Everything else is
     optional.

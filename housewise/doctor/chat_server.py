@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.printable_text import excerpt
 from housewise.doctor.findings import SERVER, Finding, State, finding_from_error
+from housewise.doctor.model_memory import is_local
 
 if TYPE_CHECKING:
     from housewise.language.server.openai import OpenAIChatModel
@@ -34,7 +35,8 @@ class ServerChoice:
 
     Attributes:
         base_url: Its address. Default: ``$OPENAI_BASE_URL``, then OpenAI's.
-        model: Name of a model on the server, or None for its only one.
+        model: Name of a model on the server, or None for its only one. Of ``local:NAME``, the server is tested with the
+            model NAME if it lists it, or else with its only one.
         seconds: Time limit of all requests together.
     """
 
@@ -52,13 +54,14 @@ def check_chat_server(choice: ServerChoice) -> list[Finding]:
     from housewise.language.server.openai import CHECK_SECONDS, OpenAIChatModel
 
     end = time.monotonic() + choice.seconds
+    wanted = None if choice.model is None or is_local(choice.model) else choice.model
     url = choice.base_url or os.environ.get("OPENAI_BASE_URL")
     # Three short requests must leave time for the others.
     brief = choice.seconds / 4
     names: list[str] = []
-    with closing(OpenAIChatModel(choice.model or "(any)", url, timeout=brief, max_retries=0)) as model:
+    with closing(OpenAIChatModel(wanted or "(any)", url, timeout=brief, max_retries=0)) as model:
         try:
-            if choice.model is not None:
+            if wanted is not None:
                 model.check()
         except UserError as error:
             return [_brief(finding_from_error(SERVER, "server", "broken", error), model)]
@@ -66,12 +69,14 @@ def check_chat_server(choice: ServerChoice) -> list[Finding]:
             names = model.served_models(min(brief, CHECK_SECONDS))
         except UserError as error:
             # A server that does not list its models may still answer for a named one.
-            if choice.model is None:
+            if wanted is None:
                 raise
             listed = _without_remedy("models", error, model)
         else:
-            listed = _models_finding(names, choice.model)
-    name = choice.model or (names[0] if len(names) == 1 else None)
+            if wanted is None and choice.model is not None:
+                wanted = next((name for name in names if choice.model == f"local:{name}"), None)
+            listed = _models_finding(names, wanted)
+    name = wanted or (names[0] if len(names) == 1 else None)
     if name is None:
         return [listed]
     with closing(OpenAIChatModel(name, url, timeout=choice.seconds, max_retries=0)) as model:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -33,7 +34,7 @@ def list_checks(data: Path | None, gpu: GpuSetting = ANY, server: ServerChoice |
     Args:
         data: Folder of the Housekeep data, or None if none is named.
         gpu: CUDA devices that habitat-sim is tested on.
-        server: Chat server to test, or a local model whose memory is estimated, or None.
+        server: Chat server to test, a local model whose memory is estimated, or both.
     """
     return (
         Check(CORE, "Python", check_python),
@@ -49,16 +50,18 @@ def list_checks(data: Path | None, gpu: GpuSetting = ANY, server: ServerChoice |
         Check(MODELS, "SmolLM2", check_smollm2),
         Check(MODELS, "adapters", check_adapters),
         Check(MODELS, "server", check_server_variables),
-        *([] if server is None else [_check_model(server)]),
+        *([] if server is None else _check_model(server)),
         _check_extra(MACHINES, "distributed"),
         Check(DATA, "Housekeep", partial(check_housekeep, data), GET_DATA, is_isolated=True),
     )
 
 
-def _check_model(server: ServerChoice) -> Check:
-    if server.model is not None and is_local(server.model):
-        return Check(MEMORY, "memory", partial(check_model_memory, server.model))
-    return Check(SERVER, "server", partial(check_chat_server, server))
+def _check_model(server: ServerChoice) -> Iterator[Check]:
+    local = server.model if server.model is not None and is_local(server.model) else None
+    if local is not None:
+        yield Check(MEMORY, "memory", partial(check_model_memory, local))
+    if server.base_url is not None or local is None:
+        yield Check(SERVER, "server", partial(check_chat_server, server))
 
 
 def _check_extra(topic: str, extra: str) -> Check:

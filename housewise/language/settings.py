@@ -50,7 +50,7 @@ class ModelSettings(Settings):
     """Address of the server. A password in it is used but never stored."""
     adapter: str | None = None
     """Adapter of a local model: a folder, the name of a bundled adapter, none, or auto (the bundled adapter if it fits
-    the system and the model)."""
+    system, model and prompt)."""
     sampling: SamplingSettings = SamplingSettings()
     grammar_dialect: GrammarDialect = "vllm"
     """Grammar format of the server."""

@@ -17,6 +17,7 @@ from housewise.core.files import find_paths
 from housewise.core.formatting import format_duration, plural
 from housewise.core.record import Failure, Result
 from housewise.core.tables import FittedTable, progress_bars, table
+from housewise.language.settings import ModelSettings
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.failures import RunEndedError
 from housewise.rollout.run import Run
@@ -98,9 +99,13 @@ def quick_episodes(system: System[Any]) -> int:
 def _describe_models(system: System[Any]) -> str:
     """Return the names of the models with their adapters."""
     asked = [getattr(system.settings.models, role) for role in system.roles]
-    return " and ".join(
-        dict.fromkeys(f"{each.model}{f' with the adapter {each.adapter}' if each.adapter else ''}" for each in asked)
-    )
+    return " and ".join(dict.fromkeys(map(_describe_model, asked)))
+
+
+def _describe_model(model: ModelSettings) -> str:
+    if model.adapter:
+        return f"{model.model} with the adapter {model.adapter}"
+    return f"{model.model} without an adapter" if model.local else model.model
 
 
 def _print_figures(figures: dict[str, Any], system: System[Any], out: Path, console: Console) -> None:

@@ -46,7 +46,7 @@ class AdaptTraining:
         observer: Follows the training.
 
     Raises:
-        UserError: The folder holds a training with other settings.
+        UserError: The settings do not fit this machine, each other, or those of the folder.
     """
 
     def __init__(self, config: AdaptTrainingConfig, folder: Path, observer: TrainingObserver) -> None:
@@ -62,11 +62,19 @@ class AdaptTraining:
             check_person_name(name)
         # A mistake in them is found before the folder is begun.
         self._files = Adapt(config.run).files()
+        self._check_folder()
         self._check_trainers()
+
+    def begin(self) -> None:
+        """Write the settings into the folder, before anything is trained.
+
+        Raises:
+            UserError: The folder holds a training with other settings.
+        """
         # Commands for other agents may share the folder, and start at the same time.
         with self._training.lock_and_check(self._check_folder, _PATIENCE_SECONDS):
-            self._training.write_settings(config)
-            copy_user_files(self._files, folder)
+            self._training.write_settings(self.config)
+            copy_user_files(self._files, self.folder)
 
     @cached_property
     def warm_up_model(self) -> ModelReference:

@@ -134,4 +134,5 @@ class FoldTraining:
 def open_fold(config: AdaptTrainingConfig, folder: Path, observer: TrainingObserver) -> FoldTraining:
     """Return the trainings on the people of ``run.tasks.person``, by default all, in a folder; see AdaptTraining."""
     training = AdaptTraining(config, folder, observer)
+    training.begin()
     return FoldTraining(training, "fold", config.run.tasks.person or tuple(training.people))

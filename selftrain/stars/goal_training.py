@@ -33,7 +33,7 @@ class GoalTraining:
         observer: Follows the training.
 
     Raises:
-        UserError: The settings do not fit each other, or those of the folder.
+        UserError: The settings do not fit this machine, each other, or those of the folder.
     """
 
     def __init__(self, config: GoalTrainingConfig, folder: Path, observer: TrainingObserver) -> None:
@@ -46,6 +46,8 @@ class GoalTraining:
                 "trainer=local can; leave it out"
             )
         self._check_folder()
+        if not self._training.is_trained(IMITATE):
+            self._training.check_trainer(config.training)
 
     def run(self) -> TrainedModel:
         """Train the model, or return it where it is finished.
@@ -55,7 +57,6 @@ class GoalTraining:
         """
         config, training = self._config, self._training
         with training.lock_and_check(self._check_folder):
-            training.check_trainer(config.training)
             remove_partial(training.path)
             training.write_settings(config)
             # The examples depend on the settings alone.

@@ -1,13 +1,9 @@
-from collections.abc import Callable
-
 import pytest
 
 from housewise.controller.skills import Skill, SkillOutcome
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.simulator.base import LowLevelAction
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
-
-Drive = Callable[[Skill], tuple[SkillOutcome, list[LowLevelAction]]]
 
 
 @pytest.fixture

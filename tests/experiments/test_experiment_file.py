@@ -133,6 +133,48 @@ def test_mistakes_are_named(tmp_path: Path, changes: dict[str, Any], message: st
     assert message in told and str(tmp_path / "mine.yaml") in told and "\n" not in told
 
 
+def test_an_experiment_extends_another_one(tmp_path: Path) -> None:
+    load(tmp_path)
+    (tmp_path / "more").mkdir()
+    extending = tmp_path / "more" / "more.yaml"
+    changes = {
+        "extends": "../mine.yaml",
+        "axes": {
+            "row": {"scripted": None, "memory": {"settings": {"goal_radius": 0.5}}},
+            "seed": [3],
+            "size": {"few": {}, "none": {"runs": {"test": {"memory": None}}}},
+        },
+        "quick": {"axes": {"seed": ["3"]}},
+    }
+    extending.write_text(yaml.safe_dump(changes, sort_keys=False))
+    memory = {"settings": {"planner": "lookup", "goal_radius": 0.5}}
+    axes = {"row": {"memory": memory}, "scene": VALID["axes"]["scene"], "seed": [3], "size": changes["axes"]["size"]}
+    spec = load_experiment(extending)
+    assert spec == load(tmp_path, axes=axes, quick=changes["quick"])
+    assert [run.folder for run in Grid(spec).runs] == [run.folder for run in Grid(load(tmp_path, axes=axes)).runs]
+
+
+@pytest.mark.parametrize(
+    "changes, message",
+    [
+        ({"extends": "personalize/tabel_1"}, "mine.yaml: field extends: no experiment 'personalize/tabel_1'; did you"),
+        ({"extends": "other.yaml"}, "mine.yaml: field extends: no file "),
+        ({"extends": ["table_1"]}, "mine.yaml: field extends: expected the name of an experiment, or the path of a"),
+        ({"extends": "mine.yaml"}, "mine.yaml: field extends: mine.yaml extends this experiment in turn"),
+        ({"extends": "circle.yaml"}, "circle.yaml: field extends: mine.yaml extends this experiment in turn"),
+        ({"extends": "adapt/agents"}, "agents is an experiment of adapt, and this one of personalize; extend one of"),
+        ({"extends": "table_1", "measures": None}, "mine.yaml: not an experiment (field measures: Field required)"),
+        ({"extends": "broken.yaml"}, "broken.yaml: not an experiment (field title: Field required)"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_extended_is_named(tmp_path: Path, changes: dict[str, Any], message: str) -> None:
+    (tmp_path / "circle.yaml").write_text("extends: mine.yaml\n")
+    (tmp_path / "broken.yaml").write_text("shows: Nothing.\n")
+    with pytest.raises(UserError) as error:
+        load(tmp_path, **changes)
+    assert message in str(error.value) and "\n" not in str(error.value)
+
+
 def test_sources_have_to_be_complete(tmp_path: Path) -> None:
     runs = {"shown": {"learns": True}, "test": {"memory": {"notes": 3}}}
     with pytest.raises(UserError, match=r"runs\.test\.memory: names no run at scripted, one, 1"):

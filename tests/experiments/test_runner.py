@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-import time
+import signal
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,7 @@ from housewise.experiments.results_table import read_table
 from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.systems.personalize.settings import PersonalizeSettings
-from tests.commands import run_module
+from tests.commands import run_module, started_module, wait_until
 
 THREE_PLANNERS = """\
 title: Three planners in generated houses
@@ -51,17 +49,15 @@ def count_episodes(folder: Path) -> int:
 
 
 def test_killed_twice_it_gives_the_same_table(file: Path, tmp_path: Path) -> None:
-    told = experiment(tmp_path, "mine.yaml", "--out", "whole")
-    assert "more than scripted" in " ".join(told.split()) and count_episodes(tmp_path / "whole") == 18
-    for wanted in (4, 11):
-        command = [sys.executable, "-m", "housewise", "experiment", "mine.yaml", "--out", "killed"]
-        program = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while count_episodes(tmp_path / "killed") < wanted:
-            assert program.poll() is None, "it has ended before it was killed"
-            time.sleep(0.01)
-        program.kill()
-        program.wait()
-    experiment(tmp_path, "mine.yaml", "--out", "killed")
+    words = ("mine.yaml", "--only", "seed=1,2")
+    told = experiment(tmp_path, *words, "--out", "whole")
+    assert "more than scripted" in " ".join(told.split()) and count_episodes(tmp_path / "whole") == 12
+    for wanted in (3, 7):
+        with started_module("housewise", ["experiment", *words, "--out", "killed"], cwd=tmp_path) as program:
+            wait_until(lambda wanted=wanted: count_episodes(tmp_path / "killed") >= wanted, program)
+            program.send_signal(signal.SIGKILL)
+            program.wait()
+    experiment(tmp_path, *words, "--out", "killed")
     assert (tmp_path / "whole/mine.csv").read_bytes() == (tmp_path / "killed/mine.csv").read_bytes()
 
 
@@ -105,6 +101,8 @@ _TRAINED = "trainings: {t: T}\nruns: {test: {model: {training: t, phase: PHASE}}
          "mine.yaml: trainings.t: no phase 'imitat'; did you mean imitate? available: imitate, iteration-1"),
         ("measures: [", _TRAINED.replace("T}", "{settings: {itrations: 1}}}").replace("PHASE", "imitate"),
          "trainings.t: settings: unknown setting 'itrations'; did you mean iterations?"),
+        ("measures: [", _TRAINED.replace("T}", "{settings: {run.model: local:no}}}").replace("PHASE", "imitate"),
+         "mine.yaml: trainings.t: model no: "),
         ("measures: [", _TRAINED.replace("T}", "{config: nope}}").replace("PHASE", "imitate"), "trainings.t: "),
     ],
 )  # fmt: skip

@@ -9,12 +9,15 @@ import pytest
 import yaml
 
 from housewise.core.console import Console
+from housewise.core.errors import UserError
 from housewise.core.settings import merge_nested, nest_value
 from housewise.experiments.catalogue import bundled_experiments, load_experiment
-from housewise.experiments.grid import Grid
+from housewise.experiments.experiment_file import TrainingTemplate
+from housewise.experiments.grid import Grid, PlannedTraining
 from housewise.experiments.published import published_value
 from housewise.experiments.results_table import read_table
 from housewise.experiments.runner import ExperimentRunner
+from housewise.experiments.trainings import open_training
 from housewise.selftrain.adapt.settings import load_adapt_training
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.stars.settings import load_goal_training
@@ -98,7 +101,7 @@ def test_tables_of_the_paper_play_as_their_recipe_does(name: str, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    "name", [name for name, path in bundled_experiments().items() if "trainings:" in path.read_text()]
+    "name", [name for name, path in bundled_experiments().items() if load_experiment(path).trainings]
 )
 def test_settings_of_bundled_trainings_exist(name: str, tmp_path: Path) -> None:
     spec = load_experiment(bundled_experiments()[name])
@@ -114,6 +117,30 @@ def test_settings_of_bundled_trainings_exist(name: str, tmp_path: Path) -> None:
                 load_adapt_training(training.template.config, settings)
             else:
                 assert load_selftraining(training.template.config, settings).evaluation.tasks == []
+
+
+@pytest.mark.parametrize(
+    "system, settings, message",
+    [
+        ("personalize", {"rollouts.engine": "vllm", "rollouts.command": "no-such-program"}, "no-such-program"),
+        ("personalize", {"run.model": "gpt-4o", "training.trainer": "openai"}, "OPENAI_API_KEY"),
+        ("stars", {"run.model": "gpt-4o"}, "only local models are trained here"),
+        ("adapt", {"rollouts.engine": "vllm", "rollouts.command": "no-such-program"}, "no-such-program"),
+        ("adapt", {"run.person": ["joan"]}, "nobody is named 'joan'"),
+    ],
+)
+def test_what_a_training_lacks_is_found_before_its_turn(
+    system: str, settings: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    planned = PlannedTraining("mine", (), TrainingTemplate(), settings)
+    phase = {"personalize": "imitate", "stars": "imitate", "adapt": "warm-up"}[system]
+    training = open_training(system, planned, phase, {})
+    with pytest.raises(UserError, match=message):
+        training.check(tmp_path / "out", TrainingDisplay(Console()))
+    assert not (tmp_path / "out").exists()
 
 
 def test_published_values_stand_beside_their_cells() -> None:

@@ -30,7 +30,7 @@ SYSTEMS: dict[str, list[str]] = {
         "components=chat",
         "max_questions=2",
         "batch=2",
-        "feedback_interval=4",
+        "feedback_interval=2",
         "max_tokens=24",
         "repeats=2",
     ],
@@ -78,7 +78,7 @@ def inputs(tmp_path: Path) -> Path:
     (tmp_path / "attic.yaml").write_text(ATTIC)
     (tmp_path / "cellar.yaml").write_text(CELLAR)
     content = yaml.safe_load(KITCHEN_FILE.read_text(encoding="utf-8"))
-    content = {key: value[:4] if isinstance(value, list) else value for key, value in content.items()}
+    content = {key: value[:2] if isinstance(value, list) else value for key, value in content.items()}
     (tmp_path / "small.yaml").write_text(yaml.safe_dump(content, allow_unicode=True), encoding="utf-8")
     return tmp_path
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.planner import Planner
@@ -20,6 +19,7 @@ from housewise.agent.personalize.wrappers.summarize_notes import SummarizeNotes
 from housewise.agent.personalize.wrappers.verify_completion import VerifyCompletion
 from housewise.language.adapters import Wrapper
 from housewise.language.base import ChatModel, Sampling
+from housewise.people.memory import RulesFile
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def make_llm_planner(
     config: PlannerConfig | None = None,
     knowledge: PreferenceKnowledge | None = None,
     route: Distance | None = None,
-    rules_file: Path | None = None,
+    rules_file: RulesFile | None = None,
 ) -> Planner:
     """Return LLMPlanner, or HousewisePlanner with its wrappers.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from housewise.agent.personalize.note_rules import RuleWords, summarize_notes
 from housewise.agent.personalize.planner import Attempt, Plan, Planner
 from housewise.agent.personalize.quoted_notes import QuoteWords
 from housewise.agent.personalize.wrappers.housewise_planner import HousewisePlanner
+from housewise.people.memory import RulesFile
 from housewise.worlds.house.scene_graph import SceneGraph
 
 
@@ -24,7 +24,12 @@ class SummarizeNotes:
     """
 
     def __init__(
-        self, planner: Planner, llm: HousewisePlanner, words: RuleWords, quotes: QuoteWords, file: Path | None = None
+        self,
+        planner: Planner,
+        llm: HousewisePlanner,
+        words: RuleWords,
+        quotes: QuoteWords,
+        file: RulesFile | None = None,
     ) -> None:
         self.name = planner.name
         self._planner, self._llm = planner, llm

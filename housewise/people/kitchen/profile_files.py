@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +88,19 @@ def load_profiles(path: str | Path, kitchen: KitchenData | None = None) -> list[
         DataError: A file is missing or invalid. The message names the file, the person, the preference, the field and
             the remedy.
     """
-    kitchen = kitchen or load_kitchen()
     path = Path(path)
+    if path == ADAPT_PROFILES and kitchen is None:
+        return list(_bundled_profiles())
+    return _read_profiles(path, kitchen or load_kitchen())
+
+
+@cache
+def _bundled_profiles() -> tuple[KitchenProfile, ...]:
+    """Return the profiles of ADAPT's people, whose wishes take a while to check."""
+    return tuple(_read_profiles(ADAPT_PROFILES, load_kitchen()))
+
+
+def _read_profiles(path: Path, kitchen: KitchenData) -> list[KitchenProfile]:
     if not (is_file(path) or path.is_dir()):
         raise DataError(f"{path}: no such file or folder of people")
     profiles = [profile for file in find_profile_files(path) for profile in _read_file(file, kitchen)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from housewise.core.errors import UserError, suggest_names
@@ -47,7 +48,7 @@ class MemoryFolder:
         return self.root / check_person_name(person) / NOTES_FILE
 
     def rules_path(self, person: str) -> Path:
-        """Return the path of the file with rules that a model concluded from the notes; it goes when they change."""
+        """Return the path of the file with rules that a model concluded from the notes; see RulesFile."""
         return self.notes_path(person).with_name(_RULES_FILE)
 
     def people(self) -> list[str]:
@@ -90,7 +91,7 @@ class MemoryFolder:
         Raises:
             UserError: The file cannot be written, or the saved memory is damaged and is left unchanged.
         """
-        with self._lock(memory.person):
+        with self.lock(memory.person):
             merged = self.load(memory.person).merge(memory) if self.notes_path(memory.person).exists() else memory
             self._write(merged)
         return merged
@@ -108,7 +109,7 @@ class MemoryFolder:
         """
         if not missing_ok and not self.notes_path(person).exists():
             self.load(person)  # Raises the error without creating the folder.
-        with self._lock(person):
+        with self.lock(person):
             memory = self.load(person, missing_ok)
             before = memory.copy()
             yield memory
@@ -122,9 +123,39 @@ class MemoryFolder:
         for left in (*path.parent.glob(".*.partial"), self.rules_path(memory.person)):
             left.unlink(missing_ok=True)
 
-    def _lock(self, person: str) -> AbstractContextManager[None]:
+    def lock(self, person: str) -> AbstractContextManager[None]:
+        """Return a context in which no other program writes into the folder of a person."""
         folder = self.notes_path(person).parent
         # Memories are private. If the folder cannot be created, exclusive_lock() says why.
         with suppress(OSError):
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         return exclusive_lock(folder, self._patience, may_hold_links=True)
+
+
+@dataclass(frozen=True)
+class RulesFile:
+    """The file with rules that a model concluded from a memory. It is deleted when the memory changes.
+
+    Attributes:
+        folder: Folder of the memory.
+        memory: The memory that rules are concluded from. It may have changed in the folder since it was loaded.
+    """
+
+    folder: MemoryFolder
+    memory: Memory
+
+    def read(self) -> bytes | None:
+        """Return the content of the file; None if there is none."""
+        try:
+            return self.folder.rules_path(self.memory.person).read_bytes()
+        except OSError:
+            return None
+
+    def write(self, content: str) -> None:
+        """Keep rules, if the memory is on this machine, has not changed and may be written."""
+        person = self.memory.person
+        if not self.folder.notes_path(person).exists():
+            return
+        with suppress(UserError), self.folder.lock(person):
+            if self.folder.load(person).digest == self.memory.digest:
+                write_text(self.folder.rules_path(person), content)

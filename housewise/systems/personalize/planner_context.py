@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from housewise.agent.personalize.scripted_planner import Distance
 from housewise.controller.robot import room_anchors
 from housewise.core.errors import UserCodeError
 from housewise.language.base import ChatModel, Sampling
+from housewise.people.memory import RulesFile
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 
 
@@ -35,7 +35,7 @@ class PlannerContext:
     model: ChatModel | None
     sampling: Sampling
     knowledge: PreferenceKnowledge | None = None
-    rules_file: Path | None = None
+    rules_file: RulesFile | None = None
 
     def __repr__(self) -> str:
         episode = self.task.episode

@@ -224,24 +224,28 @@ class PersonalizeSettings(RunSettings):
 
     @model_validator(mode="before")
     @classmethod
-    def _bundled_adapter(cls, given: Any) -> Any:
-        """Replace AUTO by the bundled adapter if model and planner are those it was trained for, else by None."""
-        if _adapter_of(given) != AUTO:
-            return given
-        model = given["models"]["agent"]
-        planner = (given.get("agent") or {}).get("planner", "llm")
-        fits = model.get("model", "local") == "local" and planner == "llm"
-        found: dict[str, Any] = merge_nested(given, {"models": {"agent": {"adapter": BUNDLED if fits else None}}})
-        return found
-
-    @model_validator(mode="before")
-    @classmethod
     def _default_prompt(cls, given: Any) -> Any:
         agent = given.get("agent") if isinstance(given, dict) else None
         if not isinstance(agent, dict) or agent.get("prompt") is not None:
             return given
         defaults = {} if agent.get("planner") in ("sayplan", "saycan") else adapter_defaults(_adapter_of(given))
         return {**given, "agent": {**agent, "prompt": defaults.get("prompt", "planner")}}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bundled_adapter(cls, given: Any) -> Any:
+        """Replace AUTO by the bundled adapter if it was trained for model, planner and prompt, else by None.
+
+        The last validator of this kind is called first, so that the default of the prompt depends on the adapter.
+        """
+        if _adapter_of(given) != AUTO:
+            return given
+        model = given["models"]["agent"]
+        agent = given.get("agent") or {}
+        is_bundled = model.get("model", "local") == "local" and agent.get("planner", "llm") == "llm"
+        fits = is_bundled and _asks_for_judgements(agent.get("prompt"))
+        found: dict[str, Any] = merge_nested(given, {"models": {"agent": {"adapter": BUNDLED if fits else None}}})
+        return found
 
     @model_validator(mode="after")
     def _check_meaning(self) -> PersonalizeSettings:
@@ -284,6 +288,15 @@ def house_settings(
 def derived_defaults(run: PersonalizeSettings) -> dict[str, Any]:
     """Return the defaults that follow from a run's adapter and from the person of its memory, by section."""
     return merge_nested(run.model_defaults, run.memory_person_settings)
+
+
+def _asks_for_judgements(prompt: Any) -> bool:
+    """Return whether a prompt asks for judgements, as those of the bundled adapter do. None is the adapter's own."""
+    from housewise.agent.personalize.prompt_notes import RememberingTemplate
+
+    if prompt in (None, adapter_defaults(BUNDLED).get("prompt")):
+        return True
+    return isinstance(prompt, str) and RememberingTemplate.load(prompt).judging
 
 
 def _adapter_of(given: Any) -> Any:

@@ -22,7 +22,7 @@ from housewise.language import Sampling
 from housewise.language.embedder import Embedder, has_minilm, shared_minilm
 from housewise.language.replay import ReplayChatModel
 from housewise.people.house.reaction_notes import spoken_places
-from housewise.people.memory import Memory, MemoryFolder
+from housewise.people.memory import Memory, MemoryFolder, RulesFile
 from housewise.rollout.episode_loop import EpisodeLimits
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job
@@ -190,7 +190,7 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
         env.reset()
         sampling = Sampling(**settings.models.agent.sampling.model_dump(), seed=job.seed)
         knowledge = None if memory is None else self.knowledge(memory, env.world.scene)
-        rules_file = None if memory is None else MemoryFolder.default(settings.memory.folder).rules_path(memory.person)
+        rules_file = None if memory is None else RulesFile(MemoryFolder.default(settings.memory.folder), memory)
         planner = self._planner(
             PlannerContext(
                 task, env, job.seed, context.job_data or models.get("agent"), sampling, knowledge, rules_file

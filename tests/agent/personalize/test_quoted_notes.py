@@ -11,7 +11,7 @@ from housewise.agent.personalize.wrappers.compose import make_llm_planner
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, Reply, RequestError, Sampling
 from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
-from housewise.people.memory import About, Memory, MemoryFolder, Note
+from housewise.people.memory import About, Memory, MemoryFolder, Note, RulesFile
 from tests.agent.personalize.helpers import PLACES, LetterEmbedder, RecordingModel, house, make_note
 
 NOTES = RememberingContext(RememberingTemplate.load("notes"))
@@ -89,9 +89,9 @@ def test_a_prompt_stays_bounded_and_inert_whatever_notes_say(count: int) -> None
 RULES = 'Here they are:\n- Mugs belong on the shelf.\n2. Caps go "up" <b> the chest.\n- I like trains.\nBye'
 
 
-def plan_twice(model: RecordingModel, memory: Memory, file: Path | None) -> list[str]:
+def plan_twice(model: RecordingModel, memory: Memory, folder: MemoryFolder | None) -> list[str]:
     """The prompts for rules and the last prompt for a plan, of one episode."""
-    knows = RecalledPreferences(memory, PLACES)
+    knows, file = RecalledPreferences(memory, PLACES), None if folder is None else RulesFile(folder, memory)
     planner = make_llm_planner(model, NOTES, knowledge=knows, rules_file=file)
     first, second = planner.plan(house(), []), planner.plan(house(), [])
     assert first.summary is not None and second.summary is None
@@ -105,7 +105,7 @@ def test_rules_are_asked_for_once_for_each_change_of_the_memory(tmp_path: Path) 
     folder.save(memory)
     model = RecordingModel(RULES, *["mission complete"] * 4)
     for _ in range(2):
-        problem, told = plan_twice(model, memory, folder.rules_path("ada"))
+        problem, told = plan_twice(model, memory, folder)
         assert not problem and told.index("Rules that sum up") < told.index("Notes about what")
         # What names nothing that notes are about is no rule.
         assert '- "Mugs belong on the shelf."\n- "Caps go \'up\' <b> the chest."\n' in told
@@ -118,7 +118,28 @@ def test_rules_are_asked_for_once_for_each_change_of_the_memory(tmp_path: Path) 
         edited.forget(About(things=("mug",)))
     assert not folder.rules_path("ada").exists()
     model = RecordingModel("- A cap belongs on the chest.", "mission complete", "mission complete")
-    assert "A cap belongs" in plan_twice(model, folder.load("ada"), folder.rules_path("ada"))[1]
+    assert "A cap belongs" in plan_twice(model, folder.load("ada"), folder)[1]
+
+
+class Meanwhile(RecordingModel):
+    """While it concludes rules, another program forgets a note."""
+
+    folder: MemoryFolder
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        with self.folder.edit_memory("ada") as edited:
+            edited.forget(About(things=("mug",)))
+        return super().complete(requests)
+
+
+def test_rules_of_a_memory_that_has_changed_meanwhile_are_not_kept(tmp_path: Path) -> None:
+    model = Meanwhile(RULES, *["mission complete"] * 2)
+    model.folder = folder = MemoryFolder(tmp_path)
+    memory = Memory("ada", [reaction_note("ada", "mug", SHELF, True), reaction_note("ada", "cap", CHEST, True)])
+    folder.save(memory)
+    # The episode goes on with what it knew at its start.
+    assert "Mugs belong on the shelf." in plan_twice(model, memory, folder)[1]
+    assert not folder.rules_path("ada").exists()
 
 
 class Refusing(RecordingModel):
@@ -142,17 +163,19 @@ def test_a_prompt_goes_without_rules_if_there_are_no_usable_ones(
     model: RecordingModel, problem: str, tmp_path: Path
 ) -> None:
     memory = Memory("ada", [reaction_note("ada", "mug", SHELF, True)])
-    found, told = plan_twice(model, memory, tmp_path / "nowhere" / "rules.json")
+    found, told = plan_twice(model, memory, MemoryFolder(tmp_path / "nowhere"))
     assert found == problem and "Rules that sum up" not in told and "The mug belongs" in told
     assert not (tmp_path / "nowhere").exists()
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"request": 1}', "\x00" * 99, '{"rules": ["' + "x" * 9999])
 def test_a_damaged_file_of_rules_is_asked_for_again(content: str, tmp_path: Path) -> None:
-    memory, file = Memory("ada", [reaction_note("ada", "mug", SHELF, True)]), tmp_path / "rules.json"
+    memory, folder = Memory("ada", [reaction_note("ada", "mug", SHELF, True)]), MemoryFolder(tmp_path)
+    folder.save(memory)
+    file = folder.rules_path("ada")
     file.write_text(content)
     model = RecordingModel("- Mugs belong on the shelf. " + "y" * 10_000, "x", "x")
-    _, told = plan_twice(model, memory, file)
+    _, told = plan_twice(model, memory, folder)
     assert "Mugs belong on the shelf" in told and len(told) < 10_000 and file.read_text() != content
 
 

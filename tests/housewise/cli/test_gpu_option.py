@@ -91,7 +91,7 @@ def test_commands_that_play_a_run_again_take_it(beside: Path, run: Path, tmp_pat
 def test_stars_takes_it_too(beside: Path, tmp_path: Path) -> None:
     (tmp_path / "attic.yaml").write_text(ATTIC)
     words = (
-        *("--system", "stars", "--simulator", "listing", "--gpu", "1", "condition=TBP"),
+        *("--system", "stars", "--simulator", "listing", "--gpu", "1", "condition=nearest"),
         f"task={tmp_path / 'attic.yaml'}",
     )
     found = opened(beside, "run", *words, "--out", tmp_path / "run")

@@ -4,9 +4,9 @@ import io
 import os
 import pty
 import re
-import subprocess
-import sys
+import select
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -23,7 +23,7 @@ from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.people.memory.note import About
 from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_records
-from tests.commands import housewise, one_line, output
+from tests.commands import housewise, one_line, output, started_module
 from tests.in_process import call_housewise
 from tests.language.conftest import ChatServer
 from tests.servers import serving
@@ -191,35 +191,21 @@ def at_terminal(words: list[str], keys: list[str], folder: MemoryFolder) -> tupl
     """What a terminal shows of a command, for which each of some keys is pressed at a prompt; and its exit code."""
     ours, theirs = pty.openpty()
     env = {**os.environ, "HOUSEWISE_MEMORY": str(folder.root), "COLUMNS": "100", "TERM": "dumb"}
-    heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    command = [sys.executable, "-c", f"{heard}; from housewise import cli; cli.main()", *words]
     shown = ""
-    with subprocess.Popen(
-        command, stdin=theirs, stdout=theirs, stderr=theirs, env=env, start_new_session=True, preexec_fn=_control
-    ) as talk:
-        os.close(theirs)
+    with started_module("housewise.cli", words, env, terminal=os.ttyname(theirs)) as talk:
         for count, key in enumerate(keys, 1):
             while shown.count("> ") < count:
+                assert select.select([ours], [], [], 60)[0], shown
                 shown += os.read(ours, 1 << 16).decode()
             os.write(ours, key.encode())
-        while True:
-            try:
-                more = os.read(ours, 1 << 16)
-            except OSError:
-                break
-            if not more:
-                break
-            shown += more.decode()
+        # Now only the command has the terminal, which ends with it.
+        os.close(theirs)
+        with suppress(OSError):
+            while more := os.read(ours, 1 << 16):
+                shown += more.decode()
+        code = talk.wait()
     os.close(ours)
-    return shown, talk.returncode
-
-
-def _control() -> None:
-    """Make the terminal that of the new session, so that its keys interrupt."""
-    import fcntl
-    import termios
-
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    return shown, code
 
 
 def test_the_kitchen_is_talked_about_and_chosen_in(folder: MemoryFolder, tmp_path: Path) -> None:

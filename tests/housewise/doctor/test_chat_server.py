@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from housewise.doctor.chat_server import ServerChoice, check_chat_server
+from housewise.doctor.check_list import list_checks
 from housewise.doctor.findings import SERVER, Check, Finding, run_check
+from housewise.doctor.model_memory import MEMORY
 from housewise.language.gbnf import GrammarDialect
 from housewise.language.server.request_parameters import GRAMMAR_FIELDS
 from tests.housewise.doctor.asking import KEY, doctor
 from tests.language.conftest import Answer, Body, ChatServer, Handler, completion, fails, sends
+from tests.selftrain.tiny import save_talker
 from tests.servers import serving
 
 LIKELY = {"content": [{"token": "a", "logprob": -0.5, "top_logprobs": [{"token": "b", "logprob": -1.0}]}]}
@@ -81,6 +84,25 @@ def test_without_a_model_the_only_one_is_asked(server: ChatServer) -> None:
     assert examine(server, None) == {
         "models": Finding(SERVER, "models", "broken", "name one of them with --model: m, n")
     }
+
+
+def test_a_local_model_is_estimated_and_the_server_that_serves_it_is_tested(server: ChatServer, tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the extra housewise[train] is not installed")
+    folder = save_talker(tmp_path / "talker")
+    server.play(able())
+
+    def found(url: str | None) -> dict[str, str]:
+        """States of what is found of the model and its server."""
+        checks = list_checks(None, server=ServerChoice(url, f"local:{folder}", 20.0))
+        named = [run_check(check) for check in checks if check.topic in (MEMORY, SERVER)]
+        return {finding.what: finding.state for findings in named for finding in findings}
+
+    for names, name in ((["n", str(folder)], str(folder)), (["base"], "base")):
+        server.models = names
+        states = found(server.url)
+        assert states["weights"] == states["models"] == states["replies"] == "ok"
+        assert server.requests[-1]["model"] == name
+    assert "weights" in found(None) and "replies" not in found(None)
 
 
 def _hangs(handler: Handler, body: Body) -> None:

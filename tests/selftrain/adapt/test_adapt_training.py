@@ -32,7 +32,7 @@ def test_a_rate_may_change_until_something_is_learned_with_it(tmp_path: Path, se
     model, out = save_learner(tmp_path / "tiny"), tmp_path / "out"
 
     def begin(*settings: str) -> None:
-        AdaptTraining(load_adapt_training(overrides=[f"run.model=local:{model}", *settings]), out, Unheard())
+        AdaptTraining(load_adapt_training(overrides=[f"run.model=local:{model}", *settings]), out, Unheard()).begin()
 
     begin()
     begin(f"{section}.learning_rate=1e-6")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError
 from housewise.language.adapters import BUNDLED
 from housewise.rollout.run import Run
@@ -16,8 +17,6 @@ from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
 from housewise.systems.stars.system import Stars
 from tests.commands import run_module
-
-LLM_AS_IT_COMES = {"prompt": "planner", "grounded": False}
 
 
 def adapter_of(*overrides: str, **settings: Any) -> str | None:
@@ -42,12 +41,21 @@ def test_the_bundled_model_and_our_own_planner_begin_with_the_bundled_adapter() 
         {"planner": "scripted"},
         {"model": "gpt-4o"},
         {"model": "local:somewhere/else"},
+        {"prompt": "notes"},
+        {"prompt": "planner"},
     ],
 )
 def test_all_others_begin_without_an_adapter(settings: dict[str, Any]) -> None:
     loaded = Personalize.load(settings=settings)
     assert loaded.models.agent.adapter is None
     assert loaded == house_settings(settings=settings)
+
+
+def test_a_prompt_with_judgements_has_the_bundled_adapter(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.yaml"
+    shutil.copy(CONFIGS / "prompts" / "remembering.yaml", mine)
+    assert adapter_of(prompt="judging") == adapter_of(prompt=str(mine)) == BUNDLED
+    assert adapter_of(prompt="notes", adapter=BUNDLED) == BUNDLED
 
 
 def test_null_in_a_file_or_behind_the_command_is_no_adapter(tmp_path: Path) -> None:
@@ -89,8 +97,18 @@ def test_a_run_that_was_begun_without_an_adapter_says_how_it_is_resumed(tmp_path
     Run(Personalize(Personalize.load()), tmp_path)
 
 
-def test_a_run_says_which_adapter_it_begins_with(tmp_path: Path) -> None:
-    done = run_module("housewise", ["run", "--houses", "1", "max_steps=3", "--out", "run"], cwd=tmp_path, code=0)
-    assert f"model: local with the adapter {BUNDLED}" in " ".join(done.stdout.split())
+@pytest.mark.parametrize(
+    ("words", "adapter", "line"),
+    [
+        ([], BUNDLED, f"model: local with the adapter {BUNDLED}"),
+        (["prompt=notes"], None, "model: local without an adapter"),
+    ],
+)
+def test_a_run_says_which_adapter_it_begins_with(
+    tmp_path: Path, words: list[str], adapter: str | None, line: str
+) -> None:
+    play = ["run", *words, "--houses", "1", "max_steps=3", "max_plans=1", "max_tokens=4", "--out", "run"]
+    done = run_module("housewise", play, cwd=tmp_path, code=0)
+    assert line in " ".join(done.stdout.split())
     kept = json.loads((tmp_path / "run" / "config.json").read_text())
-    assert kept["models"]["agent"]["adapter"] == BUNDLED
+    assert kept["models"]["agent"]["adapter"] == adapter

@@ -23,7 +23,7 @@ from housewise.worlds.house.simulator import open_simulator
 from tests.commands import run_module
 
 DOCS = Path(__file__).parents[3] / "docs"
-SCRIPTED = ("--planner", "scripted", "--houses", "1", "seed=1", "max_steps=600")
+SCRIPTED = ("--planner", "scripted", "--houses", "1", "seed=25", "max_steps=150")
 NAME = "wrappers=./my_wrapper.py:HandsOffBooks"
 
 
