@@ -85,6 +85,6 @@ def _format_row(setting: SettingReference) -> list[str]:
 
 SETTINGS_TABLES: dict[str, Drawn] = {
     f"settings of {name}": partial(_draw_table, name)
-    for name in (_SHARED, "personalize", "clipr", "stars", "adapt", _TRAINERS, *TRAINING_SYSTEMS)
+    for name in (_SHARED, "personalize", "clipr", "stars", "adapt", "basis", _TRAINERS, *TRAINING_SYSTEMS)
 }
 """How each table of settings is drawn, by the name that a mark says."""

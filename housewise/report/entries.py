@@ -17,11 +17,11 @@ from housewise.core.printable_text import excerpt
 from housewise.core.record import Header, Record, Result
 from housewise.report.views.base import EpisodeView, find_view
 from housewise.rollout.comparison_settings import Experiment, identify_experiment, planner_label
-from housewise.rollout.episode_loop import OUT_OF_STEPS
 from housewise.rollout.failures import read_failures
 from housewise.rollout.record_reader import read_record, read_summary
 from housewise.rollout.scores import FinishedEpisode
 from housewise.rollout.system import system_scores
+from housewise.worlds.base import OUT_OF_STEPS
 
 # Errors of code that reads values that are missing or have another type.
 _ODD = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, AssertionError)

@@ -14,7 +14,7 @@ from housewise.worlds.base import World
 O = TypeVar("O")  # noqa: E741 - observations, as the field writes them
 A = TypeVar("A")
 
-COMPLETE, OUT_OF_STEPS, OUT_OF_PLANS = "complete", "out of steps", "out of plans"
+COMPLETE, OUT_OF_PLANS = "complete", "out of plans"
 """How an episode ends: the agent declared the task done, the world ended it, or the agent used up its decisions."""
 
 Progress = Callable[[int, int, str], None]
@@ -61,7 +61,7 @@ class EpisodeLoop(Generic[O, A]):
         self._limits, self._progress = limits or EpisodeLimits(), progress
         self._history: History[O] = History()
         self._usage = Usage()
-        self._idle, self._over = 0, False
+        self._idle, self._over, self._end_reason = 0, False, ""
 
     def play(self, header: Header) -> Result:
         """Play the episode to its end and return its result.
@@ -80,7 +80,7 @@ class EpisodeLoop(Generic[O, A]):
             decision = self._decide()
             followed = self._follow(decision)
             if self._over or (followed and decision.done):
-                ended = OUT_OF_STEPS if self._over else COMPLETE
+                ended = self._end_reason if self._over else COMPLETE
                 break
         result = self._result(ended, time.perf_counter() - began)
         self._writer.write(result)
@@ -110,7 +110,7 @@ class EpisodeLoop(Generic[O, A]):
             self._observation = step.observation
             self._history.steps.append(step)
             self._history.cost += step.cost
-            self._over = step.over
+            self._over, self._end_reason = step.over, step.end_reason
             if step.over or (step.blocked and self._limits.replan_when_blocked):
                 followed = False
                 break

@@ -23,6 +23,7 @@ Descriptions = dict[str, str]
 
 SYSTEMS: Descriptions = {
     "adapt": "a robot in a text kitchen makes breakfast and finds out what the person likes (ADAPT)",
+    "basis": "an assistant that sees and speaks guides a person who acts in a lab (BASIS)",
     "clipr": "a person answers a few questions; choices follow the rules written from the answers (CLIPR)",
     "personalize": "a robot tidies a house for people who react to its placements (LLM-Personalize)",
     "stars": "a robot learns where things belong, verifies what a model proposes, and asks (STARS)",
@@ -116,6 +117,11 @@ _PEOPLE: dict[str, Callable[[Path | None], Descriptions]] = {
         "adversarial": "contradicts, changes their mind, and is vague",
     },
     "adapt": lambda _: _describe_people(_KITCHEN_PEOPLE),
+    "basis": lambda _: {
+        "bob": "scripted: acknowledges advice now and then, and asks which one is meant",
+        "alice": "scripted: speaks only when she has to",
+        "model": "a chat model acts (models.person)",
+    },
     "stars": lambda _: {
         "simulated": "confirms goals that the task wants",
         "terminal": "you answer",

@@ -8,6 +8,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from housewise.core.record import Event
 
+OUT_OF_STEPS = "out of steps"
 O = TypeVar("O")  # noqa: E741 - the usual symbol of observations
 A_contra = TypeVar("A_contra", contravariant=True)
 
@@ -22,6 +23,7 @@ class Step(Generic[O]):
         cost: Number of the world's own steps that the action took.
         blocked: Whether the action failed, so that the remaining actions of the same decision are dropped.
         over: Whether the world ends the episode.
+        end_reason: Why it ends it. Defaults to its steps having run out.
     """
 
     observation: O
@@ -29,6 +31,7 @@ class Step(Generic[O]):
     cost: int = 1
     blocked: bool = False
     over: bool = False
+    end_reason: str = OUT_OF_STEPS
 
 
 class World(Protocol[O, A_contra]):

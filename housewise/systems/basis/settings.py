@@ -18,7 +18,7 @@ _PAPER_SAMPLING = SamplingSettings(temperature=0.7, top_p=0.95, max_tokens=512)
 
 
 class BasisTaskSettings(TaskSettings):
-    """Which scenarios are played, and by whom."""
+    """Which scenarios are played, and who acts."""
 
     variant: Annotated[tuple[_Name, ...], SELECTION] = ()
     """Names of variants, such as make_carrot__banana__simple. An empty list takes all 70."""
@@ -30,13 +30,13 @@ class BasisTaskSettings(TaskSettings):
     """Number of attempts at a scenario. A further one begins anew, after a failure only (3 in the paper)."""
     max_actions: int = Field(default=MAX_ACTIONS, ge=1, le=MAX_COUNT)
     """Maximum number of the person's actions per attempt, speech included."""
-    user: Literal["bob", "alice", "llm"] = "bob"
+    person: Literal["bob", "alice", "model"] = "bob"
     """Who acts: the scripted Bob or Alice, or a chat model that plays Bob (models.person). All three are simulated."""
     hears: bool = True
     """Whether the scripted person hears the assistant. false is the control without an assistant."""
     mistakes: float | None = Field(default=None, ge=0, le=1)
     """Probability of a mistake of the scripted person. null is the bundled one."""
-    user_wording: _Name = "training"
+    person_wording: _Name = "training"
     """Wording of the scripted person: training, held_out, or a YAML file."""
 
     @field_validator("variant", mode="before")

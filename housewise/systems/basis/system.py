@@ -64,7 +64,7 @@ class Basis(System[BasisSettings]):
     @property
     def roles(self) -> Sequence[str]:
         """See System.roles."""
-        agent, person = self.settings.agent.planner == "llm", self.settings.tasks.user == "llm"
+        agent, person = self.settings.agent.planner == "llm", self.settings.tasks.person == "model"
         return (*(("agent",) if agent else ()), *(("person",) if person else ()))
 
     @property
@@ -75,7 +75,7 @@ class Basis(System[BasisSettings]):
     def check(self) -> None:
         """See System.check."""
         load_oracle_phrases(self.settings.agent.wording)
-        load_user_phrases(self.settings.tasks.user_wording)
+        load_user_phrases(self.settings.tasks.person_wording)
 
     def tasks(self) -> Sequence[Task]:
         """See System.tasks. Tasks are grouped by their preconditions."""
@@ -133,11 +133,11 @@ class Basis(System[BasisSettings]):
 
     def _user(self, models: Mapping[str, ChatModel], seed: int) -> LabUser:
         chosen = self.settings.tasks
-        if chosen.user == "llm":
+        if chosen.person == "model":
             sampling = Sampling(**self.settings.models.person.sampling.model_dump(), seed=seed)
             size: PromptSize = "compact" if self.settings.agent.compact else "full"
             return ChatUser(models["person"], "Bob", size, sampling, self.settings.agent.grounded)
-        traits = replace(ALICE if chosen.user == "alice" else BOB, hears=chosen.hears, wording=chosen.user_wording)
+        traits = replace(ALICE if chosen.person == "alice" else BOB, hears=chosen.hears, wording=chosen.person_wording)
         if chosen.mistakes is not None:
             traits = replace(traits, mistakes=chosen.mistakes)
         return ScriptedUser(traits, seed)

@@ -16,6 +16,8 @@ from housewise.worlds.lab.scenarios import LabScenario
 from housewise.worlds.lab.state import LabState
 from housewise.worlds.lab.surroundings import Surroundings
 
+SOLVED = "goal reached"
+
 
 @dataclass(frozen=True)
 class SessionObservation:
@@ -100,12 +102,11 @@ class LabSession:
             now.assistant_turns += speech is not None
             now.unread += not action.is_parsed
         event = self._act(now)
-        is_solved = now.run.is_solved
-        over = is_solved or bool(now.run.state.ended) or now.run.actions >= self._max_actions
-        if over and not is_solved and len(self._attempts) < self._max_attempts:
+        ending = self._ending(now.run)
+        if ending and ending != SOLVED and len(self._attempts) < self._max_attempts:
             self._begin()
-            over = False
-        return Step(self._observation(), (event,), over=over)
+            ending = ""
+        return Step(self._observation(), (event,), over=bool(ending), end_reason=ending)
 
     def scores(self) -> Mapping[str, float]:
         """See World.scores."""
@@ -129,6 +130,14 @@ class LabSession:
             attempts=[each.run.reached for each in self._attempts],
             successes=[each.run.is_solved for each in self._attempts],
         ).model_dump()
+
+    def _ending(self, run: ScenarioRun) -> str:
+        """Return why the attempt is over, or an empty text if it is not."""
+        if run.is_solved:
+            return SOLVED
+        if run.state.ended:
+            return f"person {run.state.ended}"
+        return "out of actions" if run.actions >= self._max_actions else ""
 
     def _begin(self) -> None:
         self._turns: list[LabTurn] = []
