@@ -311,12 +311,13 @@ class ScriptedUser:
         return self._say(occasion, "I cannot find it.", view, thing=name)
 
     def _said_places(self, step: Instruction, view: UserView) -> list[SeenThing]:
-        """Return the things on or in which a thing is said to be, best first."""
+        """Return the things on or in which a small thing is said to be: those that fit most words said beside it."""
+        if step.verb not in ("Pickup", "Break"):
+            return []
         known = [*view.things, *self._memory.elsewhere_in_room(view)]
-        large = [each for each in known if not is_small(each)]
-        words = (*step.place_words, *step.context)
-        matches = find_matches(Instruction(None, words), large, self._memory.aliases, "Place")
-        return possible_matches(matches, "") if matches else []
+        places = [each for each in known if is_suitable(each, "Place") and not is_small(each)]
+        fits = [len(thing_words(each).intersection({*step.place_words, *step.context})) for each in places]
+        return [each for each, fit in zip(places, fits, strict=True) if fit == max(fits) > 0]
 
     def _closed_container(self, step: Instruction, view: UserView) -> UserTurn | None:
         """Open a container that was mentioned beside a thing that is not in view: "the lever in the white box"."""

@@ -90,15 +90,21 @@ class UserMemory:
         if self.turned.get(view.room, 0) < TURNS_PER_SEARCH:
             self.turned[view.room] = self.turned.get(view.room, 0) + 1
             return LabAction("RotateRight", "90")
-        places = [each for each in [*view.things, *self.elsewhere_in_room(view)] if is_suitable(each, "Place")]
-        places = [each for each in places if is_common(each.name) and not (is_small(each) or is_decor(each))]
-        places = [each for each in places if each.id not in visited | dangers]
-        if places and len(visited) < VISITS_PER_SEARCH:
-            farthest = max(places, key=lambda each: (each.distance, each.id))
-            visited.add(farthest.id)
-            return LabAction("GotoObject", farthest.id)
-        self.searched.add(view.room)
-        return None
+        large = [each for each in [*view.things, *self.elsewhere_in_room(view)] if not is_small(each)]
+        large = [each for each in large if is_common(each.name) and each.id not in visited | dangers]
+        furniture = [each for each in large if is_suitable(each, "Place") and not is_decor(each)]
+        if len(visited) >= VISITS_PER_SEARCH or not large:
+            target = None
+        elif view.history and view.history[-1].outcome.status == "TargetInaccessible":
+            # What blocks the way may also hide the thing.
+            target = min(large, key=lambda each: (each.distance, each.id))
+        else:
+            target = max(furniture, key=lambda each: (each.distance, each.id), default=None)
+        if target is None:
+            self.searched.add(view.room)
+            return None
+        visited.add(target.id)
+        return LabAction("GotoObject", target.id)
 
     def explore_again(self, room: str) -> None:
         """Begin another search of a room."""
