@@ -107,6 +107,15 @@ def find_matches(
     return sorted(matches, key=lambda match: (-match.score, match.thing.distance, match.thing.id))
 
 
+def said_places(instruction: Instruction, candidates: Sequence[SeenThing]) -> list[SeenThing]:
+    """Return the things on or in which a small thing is said to be: those that fit most words said beside it."""
+    if instruction.verb not in ("Pickup", "Break"):
+        return []
+    places = [each for each in candidates if is_suitable(each, "Place") and not is_small(each)]
+    fits = [len(thing_words(each).intersection({*instruction.place_words, *instruction.context})) for each in places]
+    return [each for each, fit in zip(places, fits, strict=True) if fit == max(fits) > 0]
+
+
 def shows_all(instruction: Instruction, thing: SeenThing) -> bool:
     """Return whether a thing shows every word of look that was said."""
     return _visual_words() & {*instruction.words, *instruction.context} <= thing_words(thing)

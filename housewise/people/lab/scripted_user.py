@@ -21,9 +21,11 @@ from housewise.people.lab.grounding import (
     is_tool,
     names_common,
     possible_matches,
+    said_places,
     shows_all,
     thing_words,
 )
+from housewise.people.lab.lapses import Lapses
 from housewise.people.lab.phrases import Occasion, load_user_phrases
 from housewise.people.lab.understanding import HERE, Instruction, understand
 from housewise.people.lab.user_memory import UserMemory
@@ -39,7 +41,8 @@ class UserTraits:
 
     Attributes:
         name: Alice is brief; Bob also acknowledges and asks which one is meant.
-        mistakes: Probability that a person acts on another thing than the one meant, or forgets what to do.
+        mistakes: Probability of a mistake whenever there is occasion for it: the person overlooks a thing in view, goes
+            to another room than the one meant, acts on another thing, or forgets what to do.
         patience: Number of searches and questions about one advice before the person gives up on it.
         talkativeness: Probability to acknowledge an advice, and to ask which of several things is meant.
         hears: Whether the person hears the assistant.
@@ -108,10 +111,12 @@ class ScriptedUser:
         self._done: tuple[Instruction, SeenThing] | None = None
         self._refuted: dict[_Meaning, set[str]] = {}
         self._generator = random.Random(seed)
+        self._lapses = Lapses(traits.mistakes, seed)
 
     def act(self, view: UserView) -> UserTurn:
         """See ``LabUser.act``."""
         self._generator = random.Random(f"{self._seed}:{len(view.history)}")
+        view = self._lapses.glance(view)
         self._memory.look(view)
         self._check_last_action(view)
         if self.traits.hears and view.speech:
@@ -189,12 +194,12 @@ class ScriptedUser:
         """Return the next action for an instruction. None if it is done, or if the person gives up on it."""
         verb = step.verb
         if verb == "GotoRoom":
-            return None if view.room == step.room else self._do(LabAction("GotoRoom", step.room), "I was sent there.")
+            return None if view.room == step.room else self._do(self._go(step.room, view), "I was sent there.")
         is_held = view.held is not None and bool(self._meant(step, view, "Pickup", [view.held]))
         if verb == "Pickup" and is_held:
             return None
         if step.room not in ("", HERE, view.room):
-            return UserTurn("It should be in that room.", LabAction("GotoRoom", step.room))
+            return UserTurn("It should be in that room.", self._go(step.room, view))
         if verb in _MOVES and not step.words:
             return self._do(LabAction(verb, _MOVES[verb]), "I was told to.")
         if verb == "Speak":
@@ -249,18 +254,17 @@ class ScriptedUser:
             return self._do(LabAction("GotoObject", thing.id), "I go there.")
         if not (is_near or came):
             return UserTurn("I have to be near.", LabAction("GotoObject", thing.id))
-        if self._generator.random() < self.traits.mistakes:
+        if self._lapses.forgets(view):
             return self._err(thing, verb, view)
         self._target = thing.id
         return self._do(LabAction(verb, thing.id), "This is what was meant.")
 
     def _err(self, thing: SeenThing, verb: Verb, view: UserView) -> UserTurn:
         """Take another thing near by for the one that was meant, and keep to it; or forget what to do."""
-        others = [each for each in view.things if each.id != thing.id and is_suitable(each, verb)]
-        others = [each for each in others if each.id not in self._dangers and each.distance <= NEAR_METRES]
-        if others:
-            self._target = others[0].id
-            return self._do(LabAction(verb, others[0].id), "I think that this is meant.")
+        other = self._lapses.mistaken(thing, verb, view, self._dangers)
+        if other is not None:
+            self._target = other.id
+            return self._do(LabAction(verb, other.id), "I think that this is meant.")
         self._agenda = _Agenda()
         return UserTurn("What was it? I look around.", LabAction("RotateRight", "90"))
 
@@ -297,7 +301,8 @@ class ScriptedUser:
             return UserTurn("I saw it there.", LabAction("GotoRoom", room))
         if (container := self._closed_container(step, view)) is not None:
             return container
-        if (action := self._memory.explore(view, self._dangers, self._said_places(step, view))) is not None:
+        likely = said_places(step, [*view.things, *self._memory.elsewhere_in_room(view)])
+        if (action := self._memory.explore(view, self._dangers, likely)) is not None:
             return UserTurn("I do not see it yet.", action)
         if room:
             return UserTurn("I saw it there.", LabAction("GotoRoom", room))
@@ -309,15 +314,6 @@ class ScriptedUser:
         occasion: Occasion = "look" if self._agenda.questions > 1 and not is_common(name) else "where"
         self._memory.explore_again(view.room)
         return self._say(occasion, "I cannot find it.", view, thing=name)
-
-    def _said_places(self, step: Instruction, view: UserView) -> list[SeenThing]:
-        """Return the things on or in which a small thing is said to be: those that fit most words said beside it."""
-        if step.verb not in ("Pickup", "Break"):
-            return []
-        known = [*view.things, *self._memory.elsewhere_in_room(view)]
-        places = [each for each in known if is_suitable(each, "Place") and not is_small(each)]
-        fits = [len(thing_words(each).intersection({*step.place_words, *step.context})) for each in places]
-        return [each for each, fit in zip(places, fits, strict=True) if fit == max(fits) > 0]
 
     def _closed_container(self, step: Instruction, view: UserView) -> UserTurn | None:
         """Open a container that was mentioned beside a thing that is not in view: "the lever in the white box"."""
@@ -358,6 +354,9 @@ class ScriptedUser:
             self._agenda.is_acting = False
             self._agenda.excluded.add(places[0].id)
         return turn or UserTurn("I put this down.", LabAction("Place", places[0].id))
+
+    def _go(self, room: str, view: UserView) -> LabAction:
+        return LabAction("GotoRoom", self._lapses.room(room, view))
 
     def _do(self, action: LabAction, thought: str) -> UserTurn:
         """Return the action that carries out the current instruction."""
