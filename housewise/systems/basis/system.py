@@ -22,6 +22,7 @@ from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job, System, Task
 from housewise.systems.basis.agents import GuidingAgent, model_view, oracle_view
+from housewise.systems.basis.earlier_turns import EarlierTurns
 from housewise.systems.basis.record import EVENTS, BasisInitialState
 from housewise.systems.basis.settings import BasisSettings
 from housewise.systems.basis.world import LabSession, SessionObservation
@@ -91,6 +92,7 @@ class Basis(System[BasisSettings]):
         chosen, job = self.settings.tasks, context.job
         name, seed = self._tasks[job.task.name]
         scenario = draw_scenario(BY_NAME[name], seed, chosen.split)
+        earlier = EarlierTurns(job.interrupted_events, self._is_served("person"), self._is_served("agent"))
         space = LabSpace(draw_lab_layout(scenario.fixtures, seed, chosen.split))
         world = LabSession(
             scenario,
@@ -98,6 +100,7 @@ class Basis(System[BasisSettings]):
             lambda attempt: self._user(context.models, job.seed + attempt),
             chosen.max_actions,
             chosen.attempts,
+            earlier,
         )
         state = BasisInitialState(
             variant=name,
@@ -106,12 +109,12 @@ class Basis(System[BasisSettings]):
             mission=scenario.mission,
             subgoals=[each.name for each in scenario.subgoals],
         )
-        agent = self._agent(job, context.models, context.progress)
+        agent = self._agent(job, context.models, context.progress, earlier)
         # The world itself limits the number of actions and attempts.
         return EpisodeSetup(world, agent, state, EpisodeLimits(plans=None, idle_plans=None))
 
     def _agent(
-        self, job: Job, models: Mapping[str, ChatModel], progress: Progress
+        self, job: Job, models: Mapping[str, ChatModel], progress: Progress, earlier: EarlierTurns
     ) -> Agent[SessionObservation, AssistantTurn]:
         chosen = self.settings.agent
 
@@ -129,7 +132,14 @@ class Basis(System[BasisSettings]):
 
         knowledge = KnowledgeSwitches(chosen.task_knowledge, chosen.object_knowledge, chosen.environment_knowledge)
         view = model_view(chosen.perception, knowledge) if chosen.planner == "llm" else oracle_view
-        return GuidingAgent(chosen.planner, open_assistant, view, progress)
+        return GuidingAgent(chosen.planner, open_assistant, view, progress, earlier)
+
+    def _is_served(self, role: str) -> bool:
+        """Return whether a role is played by a model of a server, whose replies are kept when a session is resumed.
+
+        A local model computes its replies again, since it would round differently after a part of the session.
+        """
+        return role in self.roles and not self.is_local(role)
 
     def _user(self, models: Mapping[str, ChatModel], seed: int) -> LabUser:
         chosen = self.settings.tasks

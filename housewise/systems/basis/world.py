@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from housewise.agent.basis.views import AssistantTurn
-from housewise.people.lab.views import LabUser, build_user_view
+from housewise.people.lab.views import LabUser, UserTurn, build_user_view
+from housewise.systems.basis.earlier_turns import EarlierTurns
 from housewise.systems.basis.record import BasisFinalState, LabActionEvent
 from housewise.worlds.base import Step
+from housewise.worlds.lab.actions import LabAction, Verb
 from housewise.worlds.lab.history import LabTurn, clip_speech, record_turn, resolve_user_action
 from housewise.worlds.lab.scenario_run import ScenarioRun
 from housewise.worlds.lab.scenarios import LabScenario
@@ -74,6 +76,7 @@ class LabSession:
         open_user: Creates the person of an attempt, by its number from 1.
         max_actions: Maximum number of actions per attempt.
         max_attempts: Maximum number of attempts.
+        earlier: Turns of interrupted attempts at the session.
     """
 
     def __init__(
@@ -83,9 +86,11 @@ class LabSession:
         open_user: Callable[[int], LabUser],
         max_actions: int,
         max_attempts: int,
+        earlier: EarlierTurns,
     ) -> None:
         self._scenario, self._surroundings, self._open_user = scenario, surroundings, open_user
         self._max_actions, self._max_attempts = max_actions, max_attempts
+        self._earlier = earlier
 
     def reset(self) -> SessionObservation:
         """See World.reset."""
@@ -147,9 +152,7 @@ class LabSession:
     def _act(self, now: _Attempt) -> LabActionEvent:
         """Let the person act, and return the event."""
         before = now.run.state
-        view = build_user_view(before, self._surroundings, self._scenario.mission, self._turns)
-        turn = self._user.act(view)
-        action = resolve_user_action(before, turn.action)
+        turn, action = self._choose(now)
         outcome, reached = now.run.step(action)
         self._turns.append(record_turn(before, self._surroundings, action, outcome))
         now.failed += not outcome.succeeded
@@ -157,15 +160,27 @@ class LabSession:
         now.unread += not turn.is_parsed
         return LabActionEvent(
             attempt=len(self._attempts),
+            number=now.run.actions,
             thought=turn.thought,
             verb=action.verb,
-            argument=clip_speech(action.argument),
+            argument=action.argument,
             status=outcome.status,
             message=outcome.message,
             is_parsed=turn.is_parsed,
             room=now.run.state.room,
             subgoals=reached,
         )
+
+    def _choose(self, now: _Attempt) -> tuple[UserTurn, LabAction]:
+        """Return the person's next turn, and its action with true ids."""
+        state = now.run.state
+        earlier = self._earlier.action(len(self._attempts), now.run.actions + 1)
+        if earlier is not None:
+            action = LabAction(cast(Verb, earlier.verb), earlier.argument)
+            return UserTurn(earlier.thought, action, earlier.is_parsed), action
+        turn = self._user.act(build_user_view(state, self._surroundings, self._scenario.mission, self._turns))
+        action = resolve_user_action(state, turn.action)
+        return turn, replace(action, argument=clip_speech(action.argument))
 
     def _observation(self) -> SessionObservation:
         return SessionObservation(
