@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
 from housewise.agent.basis.knowledge import NO_KNOWLEDGE, KnowledgeSwitches, select_knowledge
@@ -71,7 +71,7 @@ class AssistantTurn:
     thought: str
     speech: str | None = None
     is_parsed: bool = True
-    usage: Usage = Usage()
+    usage: Usage = field(default_factory=Usage)
 
 
 _View = TypeVar("_View", bound=AssistantView, contravariant=True)

@@ -1,4 +1,4 @@
-"""Runs of ADAPT and STARS by the command line, and their records."""
+"""Runs of systems by the command line, and their records."""
 
 import os
 from functools import partial
@@ -43,6 +43,7 @@ def run_system(system: str, *words: object, code: int = 0, input: str = "") -> s
 
 adapt = partial(run_system, "adapt")
 stars = partial(run_system, "stars")
+basis = partial(run_system, "basis")
 
 
 def asking(server: ChatServer, *words: object) -> list[object]:

@@ -14,6 +14,7 @@ from housewise.agent.basis.oracle_phrases import load_oracle_phrases
 from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
 from housewise.agent.basis.views import Assistant, AssistantTurn
 from housewise.language.base import ChatModel, Sampling
+from housewise.language.settings import ModelSettings
 from housewise.people.lab.chat_user import ChatUser, PromptSize
 from housewise.people.lab.phrases import load_user_phrases
 from housewise.people.lab.scripted_user import ALICE, BOB, ScriptedUser
@@ -67,6 +68,16 @@ class Basis(System[BasisSettings]):
         """See System.roles."""
         agent, person = self.settings.agent.planner == "llm", self.settings.tasks.person == "model"
         return (*(("agent",) if agent else ()), *(("person",) if person else ()))
+
+    @classmethod
+    def advice(cls, settings: BasisSettings) -> Mapping[str, Any]:
+        """See System.advice. A named model plays its role."""
+        models, found = settings.models, dict(super().advice(settings))
+        if _is_named(models.agent):
+            found["agent"] = {"planner": "llm", **found.get("agent", {})}
+        if _is_named(models.person):
+            found["tasks"] = {"person": "model"}
+        return found
 
     @property
     def agent(self) -> str:
@@ -151,3 +162,7 @@ class Basis(System[BasisSettings]):
         if chosen.mistakes is not None:
             traits = replace(traits, mistakes=chosen.mistakes)
         return ScriptedUser(traits, seed)
+
+
+def _is_named(model: ModelSettings) -> bool:
+    return (model.model, model.base_url, model.adapter) != ("local", None, None)

@@ -1,0 +1,77 @@
+"""Sessions with chat models of a server as assistant, as person and as both, by the command line."""
+
+import signal
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("openai")
+
+from housewise.core.record import Event
+from housewise.systems.basis.record import GuidanceEvent, LabActionEvent
+from housewise.worlds.lab.scenarios import draw_scenario
+from housewise.worlds.lab.variants import BY_NAME
+from tests.commands import run_module
+from tests.language.conftest import Answer, ChatServer
+from tests.servers import serving
+from tests.systems.basis.lab_server import PERSON, recorded_pair
+from tests.systems.command_runs import basis, environment, record_of
+
+VARIANT = "make_carrot__banana__simple"
+RECORD = f"{VARIANT}-0-run0"
+ROLES = {"assistant": ("agent",), "person": ("person",), "both": ("agent", "person")}
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    with serving(ChatServer()) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def scripted(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The record of a session of the scripted pair."""
+    folder = tmp_path_factory.mktemp("scripted")
+    basis(f"variant={VARIANT}", "--out", folder)
+    return record_of(folder, RECORD)
+
+
+def pair_of(record: Any) -> Answer:
+    return recorded_pair(record.events, draw_scenario(BY_NAME[VARIANT], 0, "training").state)
+
+
+def asking(server: ChatServer, roles: Sequence[str]) -> list[object]:
+    """Options that let the models of a server play roles."""
+    agent = ("--model", "m", "--base-url", server.url) if "agent" in roles else ()
+    person = ("models.person.model=p", f"models.person.base_url={server.url}") if "person" in roles else ()
+    return [f"variant={VARIANT}", *agent, *person]
+
+
+def turns(events: Sequence[Event]) -> list[Any]:
+    """What was done and said."""
+    acted = [event.model_dump(exclude={"usage"}) for event in events if isinstance(event, LabActionEvent)]
+    spoken = [event.model_dump(exclude={"usage"}) for event in events if isinstance(event, GuidanceEvent)]
+    return [acted, spoken]
+
+
+@pytest.mark.parametrize("roles", ROLES.values(), ids=ROLES)
+def test_a_killed_session_asks_nothing_twice_and_ends_as_one_of_the_same_words(
+    roles: Sequence[str], scripted: Any, server: ChatServer, tmp_path: Path
+) -> None:
+    server.play(pair_of(scripted))
+    # After a turn of the assistant, after an action of the person, and not at all.
+    for events in (5, 10, 0):
+        words = ["run", "--system", "basis", *asking(server, roles), "--out", tmp_path]
+        done = run_module("tests.systems.mortal", [events, *words], environment())
+        assert done.returncode == (-signal.SIGKILL if events else 0), done.stdout + done.stderr
+    record = record_of(tmp_path, RECORD)
+    acted, spoken = turns(record.events)
+    assert [acted, spoken] == turns(scripted.events)
+    asked = {"agent": len(spoken), "person": len(acted)}
+    assert len(server.requests) == sum(asked[role] for role in roles)
+    assert record.header.models == {role: {"agent": "m", "person": PERSON}[role] for role in roles}
+    scores, usage = record.result.scores, record.result.usage
+    assert (scores["success"], scores["unread"], scores["steps"]) == (1, 0, len(acted))
+    assert usage.completion_tokens == (7 * len(spoken) if "agent" in roles else 0)
