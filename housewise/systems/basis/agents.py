@@ -65,7 +65,13 @@ class GuidingAgent:
         began = time.perf_counter()
         turn = self._assistant.turn(self._build_view(observation))
         usage = turn.usage.plus(Usage(model_seconds=time.perf_counter() - began)) if turn.usage != Usage() else None
-        return GuidanceEvent(thought=turn.thought, speech=turn.speech or "", is_parsed=turn.is_parsed, usage=usage)
+        return GuidanceEvent(
+            thought=turn.thought,
+            speech=turn.speech or "",
+            is_parsed=turn.is_parsed,
+            usage=usage,
+            oracle_speech=observation.oracle_speech,
+        )
 
 
 def oracle_view(observation: SessionObservation) -> AssistantView:

@@ -63,6 +63,8 @@ class GuidanceEvent(Event):
         speech: What it said; empty if it was silent.
         is_parsed: Whether a model's reply could be read.
         usage: Tokens of the model; None without one.
+        oracle_speech: What the scripted oracle would have said; empty if it would have been silent, None if the
+            assistant is the oracle.
     """
 
     type: ClassVar[str] = "guidance"
@@ -70,6 +72,7 @@ class GuidanceEvent(Event):
     speech: Words = ""
     is_parsed: bool = True
     usage: Usage | None = None
+    oracle_speech: Words | None = None
 
 
 class BasisFinalState(Frozen):

@@ -47,6 +47,8 @@ class Basis(System[BasisSettings]):
         Score("steps", "actions", "steps", better="lower"),
         Score("user_turns", "person's utterances", "user"),
         Score("assistant_turns", "assistant's utterances", "assistant"),
+        Score("speech_precision", "speech precision", unit="%", better="higher", scale=100, weight="assistant_turns"),
+        Score("speech_recall", "speech recall", unit="%", better="higher", scale=100, weight="oracle_turns"),
         Score("failed_actions", "failed actions", "failed", better="lower"),
         Score("unread", "replies that could not be read", unit="%", better="lower", scale=100),
     )
@@ -84,6 +86,13 @@ class Basis(System[BasisSettings]):
         """See System.agent."""
         return self.settings.agent.planner
 
+    @property
+    def max_requests(self) -> int | None:
+        """See System.max_requests. The assistant has no turn after the last action of an attempt."""
+        chosen = self.settings.tasks
+        turns = {"agent": chosen.max_actions - 1, "person": chosen.max_actions}
+        return chosen.attempts * sum(turns[role] for role in self.roles)
+
     def check(self) -> None:
         """See System.check."""
         load_oracle_phrases(self.settings.agent.wording)
@@ -112,6 +121,7 @@ class Basis(System[BasisSettings]):
             chosen.max_actions,
             chosen.attempts,
             earlier,
+            None if self.agent == "oracle" else lambda attempt: self._oracle(job.seed + attempt),
         )
         state = BasisInitialState(
             variant=name,
@@ -139,11 +149,14 @@ class Basis(System[BasisSettings]):
                 return RandomSpeech(chosen.wording, seed)
             if chosen.planner == "silent":
                 return FixedSpeech()
-            return ScriptedOracle(OracleSettings(chosen.wording, chosen.planner == "shuffled"), seed)
+            return self._oracle(seed, chosen.planner == "shuffled")
 
         knowledge = KnowledgeSwitches(chosen.task_knowledge, chosen.object_knowledge, chosen.environment_knowledge)
         view = model_view(chosen.perception, knowledge) if chosen.planner == "llm" else oracle_view
         return GuidingAgent(chosen.planner, open_assistant, view, progress, earlier)
+
+    def _oracle(self, seed: int, is_shuffled: bool = False) -> ScriptedOracle:
+        return ScriptedOracle(OracleSettings(self.settings.agent.wording, is_shuffled), seed)
 
     def _is_served(self, role: str) -> bool:
         """Return whether a role is played by a model of a server, whose replies are kept when a session is resumed.

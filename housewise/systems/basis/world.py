@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from housewise.agent.basis.views import AssistantTurn
+from housewise.agent.basis.views import Assistant, AssistantTurn, OracleView, build_oracle_view
 from housewise.people.lab.views import LabUser, UserTurn, build_user_view
 from housewise.systems.basis.earlier_turns import EarlierTurns
 from housewise.systems.basis.record import BasisFinalState, LabActionEvent
@@ -30,12 +30,14 @@ class SessionObservation:
         surroundings: Its space.
         turns: Turns of this attempt; the last one has no speech yet.
         attempt: Number of the attempt, from 1.
+        oracle_speech: See GuidanceEvent; for records only.
     """
 
     state: LabState
     surroundings: Surroundings
     turns: tuple[LabTurn, ...]
     attempt: int
+    oracle_speech: str | None = None
 
 
 @dataclass
@@ -47,6 +49,8 @@ class _Attempt:
     user_turns: int = 0
     assistant_turns: int = 0
     unread: int = 0
+    oracle_turns: int = 0
+    agreed_turns: int = 0
 
 
 class LabSession:
@@ -77,6 +81,8 @@ class LabSession:
         max_actions: Maximum number of actions per attempt.
         max_attempts: Maximum number of attempts.
         earlier: Turns of interrupted attempts at the session.
+        open_oracle: Creates the scripted oracle of an attempt, which the assistant is compared with. None if the
+            assistant is the oracle.
     """
 
     def __init__(
@@ -87,10 +93,11 @@ class LabSession:
         max_actions: int,
         max_attempts: int,
         earlier: EarlierTurns,
+        open_oracle: Callable[[int], Assistant[OracleView]] | None = None,
     ) -> None:
         self._scenario, self._surroundings, self._open_user = scenario, surroundings, open_user
         self._max_actions, self._max_attempts = max_actions, max_attempts
-        self._earlier = earlier
+        self._earlier, self._open_oracle = earlier, open_oracle
 
     def reset(self) -> SessionObservation:
         """See World.reset."""
@@ -102,10 +109,7 @@ class LabSession:
         """See World.step."""
         now = self._attempts[-1]
         if self._turns:
-            speech = clip_speech(action.speech) if action.speech else None
-            self._turns[-1] = self._turns[-1].with_speech(speech)
-            now.assistant_turns += speech is not None
-            now.unread += not action.is_parsed
+            self._hear(action, now)
         event = self._act(now)
         ending = self._ending(now.run)
         if ending and ending != SOLVED and len(self._attempts) < self._max_attempts:
@@ -127,6 +131,17 @@ class LabSession:
             "assistant_turns": first.assistant_turns,
             "failed_actions": first.failed,
             "unread": first.unread / turns if turns else 0.0,
+            **(self._speech_scores(first) if self._open_oracle else {}),
+        }
+
+    @staticmethod
+    def _speech_scores(attempt: _Attempt) -> dict[str, float]:
+        """Return how well the turns with speech agree with those of the oracle, which has heard the same."""
+        agreed = attempt.agreed_turns
+        return {
+            "speech_precision": agreed / max(1, attempt.assistant_turns),
+            "speech_recall": agreed / max(1, attempt.oracle_turns),
+            "oracle_turns": attempt.oracle_turns,
         }
 
     def final(self) -> Mapping[str, Any]:
@@ -148,6 +163,16 @@ class LabSession:
         self._turns: list[LabTurn] = []
         self._attempts.append(_Attempt(ScenarioRun(self._scenario, self._surroundings)))
         self._user = self._open_user(len(self._attempts))
+        self._oracle = self._open_oracle and self._open_oracle(len(self._attempts))
+
+    def _hear(self, turn: AssistantTurn, now: _Attempt) -> None:
+        """Let the person hear the assistant, and count the turn."""
+        speech = clip_speech(turn.speech) if turn.speech else None
+        now.assistant_turns += speech is not None
+        now.unread += not turn.is_parsed
+        now.oracle_turns += bool(self._expected)
+        now.agreed_turns += bool(self._expected) and speech is not None
+        self._turns[-1] = self._turns[-1].with_speech(speech)
 
     def _act(self, now: _Attempt) -> LabActionEvent:
         """Let the person act, and return the event."""
@@ -183,6 +208,8 @@ class LabSession:
         return turn, replace(action, argument=clip_speech(action.argument))
 
     def _observation(self) -> SessionObservation:
-        return SessionObservation(
-            self._attempts[-1].run.state, self._surroundings, tuple(self._turns), len(self._attempts)
-        )
+        state, turns = self._attempts[-1].run.state, tuple(self._turns)
+        self._expected = None
+        if self._oracle is not None and turns:
+            self._expected = self._oracle.turn(build_oracle_view(state, self._surroundings, turns)).speech or ""
+        return SessionObservation(state, self._surroundings, turns, len(self._attempts), self._expected)

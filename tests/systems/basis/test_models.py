@@ -51,8 +51,10 @@ def asking(server: ChatServer, roles: Sequence[str]) -> list[object]:
 
 def turns(events: Sequence[Event]) -> list[Any]:
     """What was done and said."""
-    acted = [event.model_dump(exclude={"usage"}) for event in events if isinstance(event, LabActionEvent)]
-    spoken = [event.model_dump(exclude={"usage"}) for event in events if isinstance(event, GuidanceEvent)]
+    acted = [event.model_dump() for event in events if isinstance(event, LabActionEvent)]
+    spoken = [
+        event.model_dump(exclude={"usage", "oracle_speech"}) for event in events if isinstance(event, GuidanceEvent)
+    ]
     return [acted, spoken]
 
 
@@ -74,4 +76,6 @@ def test_a_killed_session_asks_nothing_twice_and_ends_as_one_of_the_same_words(
     assert record.header.models == {role: {"agent": "m", "person": PERSON}[role] for role in roles}
     scores, usage = record.result.scores, record.result.usage
     assert (scores["success"], scores["unread"], scores["steps"]) == (1, 0, len(acted))
+    if "agent" in roles:
+        assert (scores["speech_precision"], scores["speech_recall"]) == (1, 1)
     assert usage.completion_tokens == (7 * len(spoken) if "agent" in roles else 0)

@@ -51,6 +51,19 @@ def test_a_further_attempt_follows_a_failure_only() -> None:
     assert all(each.attempt == 1 for each in play(with_tasks(attempts=3))[1] if isinstance(each, LabActionEvent))
 
 
+def test_speech_is_compared_with_that_of_the_oracle() -> None:
+    settings = with_tasks()
+    scores, events = play(settings.with_changes(planner="random"))
+    turns = [each for each in events if isinstance(each, GuidanceEvent)]
+    spoken, expected = [bool(each.speech) for each in turns], [bool(each.oracle_speech) for each in turns]
+    agreed = sum(map(min, spoken, expected))
+    assert 0 < agreed < min(sum(spoken), sum(expected))
+    assert scores["speech_precision"] == agreed / sum(spoken)
+    assert scores["speech_recall"] == agreed / sum(expected)
+    assert play(settings.with_changes(planner="silent"))[0]["speech_recall"] == 0
+    assert "speech_recall" not in play(settings)[0]
+
+
 def test_an_unknown_variant_is_named() -> None:
     with pytest.raises(UserError, match="no variant 'make_tea'"):
         Basis(BasisSettings(tasks=BasisTaskSettings(variant=("make_tea",))))
