@@ -34,6 +34,7 @@ class GuidingAgent:
         open_assistant: Creates the assistant of an attempt, by its number from 1.
         build_view: Builds what it may know.
         progress: Called before every turn.
+        max_actions: Maximum number of the person's actions per attempt, for the progress.
         earlier: Turns of interrupted attempts at the session.
     """
 
@@ -43,9 +44,10 @@ class GuidingAgent:
         open_assistant: Callable[[int], Assistant[Any]],
         build_view: BuildView,
         progress: Progress,
+        max_actions: int,
         earlier: EarlierTurns,
     ) -> None:
-        self.name, self._earlier = name, earlier
+        self.name, self._max_actions, self._earlier = name, max_actions, earlier
         self._open_assistant, self._build_view, self._progress = open_assistant, build_view, progress
         self._attempt = 0
 
@@ -55,8 +57,9 @@ class GuidingAgent:
             self._attempt, self._assistant = observation.attempt, self._open_assistant(observation.attempt)
         if not observation.turns:
             return Decision([AssistantTurn("")])
-        self._progress(history.decisions, history.decisions + 1, str(observation.turns[-1].action))
-        event = self._earlier.guidance(observation.attempt, len(observation.turns)) or self._ask(observation)
+        turns = observation.turns
+        self._progress(len(turns), self._max_actions, str(turns[-1].action))
+        event = self._earlier.guidance(observation.attempt, len(turns)) or self._ask(observation)
         turn = AssistantTurn(event.thought, event.speech or None, event.is_parsed)
         return Decision([turn], (event,), usage=event.usage or Usage())
 

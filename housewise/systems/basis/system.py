@@ -13,6 +13,8 @@ from housewise.agent.basis.knowledge import KnowledgeSwitches
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
 from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
 from housewise.agent.basis.views import Assistant, AssistantTurn
+from housewise.core.formatting import plural
+from housewise.core.record import Result
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.settings import ModelSettings
 from housewise.people.lab.chat_user import ChatUser, PromptSize
@@ -107,6 +109,11 @@ class Basis(System[BasisSettings]):
         """See System.task_key."""
         return initial_state["variant"], initial_state["seed"], initial_state["split"]
 
+    @classmethod
+    def describe_ending(cls, result: Result) -> str:
+        """See System.describe_ending."""
+        return f"{result.end_reason} after {plural(int(result.scores['steps']), 'action')}"
+
     def open(self, context: EpisodeContext) -> EpisodeSetup:
         """See System.open."""
         chosen, job = self.settings.tasks, context.job
@@ -153,7 +160,7 @@ class Basis(System[BasisSettings]):
 
         knowledge = KnowledgeSwitches(chosen.task_knowledge, chosen.object_knowledge, chosen.environment_knowledge)
         view = model_view(chosen.perception, knowledge) if chosen.planner == "llm" else oracle_view
-        return GuidingAgent(chosen.planner, open_assistant, view, progress, earlier)
+        return GuidingAgent(chosen.planner, open_assistant, view, progress, self.settings.tasks.max_actions, earlier)
 
     def _oracle(self, seed: int, is_shuffled: bool = False) -> ScriptedOracle:
         return ScriptedOracle(OracleSettings(self.settings.agent.wording, is_shuffled), seed)

@@ -14,10 +14,10 @@ from housewise.systems.basis.record import GuidanceEvent, LabActionEvent
 from housewise.worlds.lab.scenarios import draw_scenario
 from housewise.worlds.lab.variants import BY_NAME
 from tests.commands import run_module
-from tests.language.conftest import Answer, ChatServer
+from tests.language.conftest import Answer, Body, ChatServer, Handler, completion
 from tests.servers import serving
 from tests.systems.basis.lab_server import PERSON, recorded_pair
-from tests.systems.command_runs import basis, environment, record_of
+from tests.systems.command_runs import basis, contents, environment, record_of
 
 VARIANT = "make_carrot__banana__simple"
 RECORD = f"{VARIANT}-0-run0"
@@ -79,3 +79,30 @@ def test_a_killed_session_asks_nothing_twice_and_ends_as_one_of_the_same_words(
     if "agent" in roles:
         assert (scores["speech_precision"], scores["speech_recall"]) == (1, 1)
     assert usage.completion_tokens == (7 * len(spoken) if "agent" in roles else 0)
+
+
+def wanders(handler: Handler, body: Body) -> None:
+    """A person and an assistant whose words depend on the length of the prompt alone."""
+    length = len(body["messages"][-1]["content"])
+    action = ("RotateLeft 90", "LookUp", 'Speak "Where is it?"', "Dance")[length % 4]
+    speech = ("N/A", '"Turn around."', "no tag")[length % 3]
+    handler.reply(200, completion(f"<Action>{action}</Action>" if body["model"] == PERSON else f"<Speak>{speech}"))
+
+
+def test_sessions_side_by_side_are_as_one_after_another(server: ChatServer, tmp_path: Path) -> None:
+    server.play(wanders)
+    words = [*asking(server, ROLES["both"]), "repeats=3", "max_actions=6", "attempts=2"]
+    for workers in ("1", "3"):
+        said = basis(*words, "--workers", workers, "--out", tmp_path / workers)
+        assert "at most 66 requests to models" in said
+    assert contents(tmp_path / "1") == contents(tmp_path / "3")
+    scores = record_of(tmp_path / "1", RECORD).result.scores
+    assert 0 < scores["unread"] < 1 and scores["success_all"] == 0
+
+
+def test_sessions_on_a_cluster_are_as_on_this_machine(cluster: str, server: ChatServer, tmp_path: Path) -> None:
+    server.play(wanders)
+    words = [*asking(server, ROLES["both"]), "repeats=2", "max_actions=4"]
+    for place, options in {"here": (), "cluster": ("--ray", cluster, "--workers", "2")}.items():
+        basis(*words, *options, "--out", tmp_path / place)
+    assert contents(tmp_path / "here") == contents(tmp_path / "cluster")
