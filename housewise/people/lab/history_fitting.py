@@ -1,14 +1,14 @@
-"""Prompts of sessions that fit into a model's context: if one is too long, the oldest turns are left out."""
+"""Asks models that play a role. Of a prompt that is too long, the oldest turns are left out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from housewise.language.base import ChatModel, ChatRequest, PromptTooLongError, Reply
+from housewise.language.base import BlankReplyError, ChatModel, ChatRequest, PromptTooLongError, Reply
 
 
 def complete_with_history(model: ChatModel, history: str, build: Callable[[str], ChatRequest]) -> Reply:
-    """Return a model's reply to a prompt with as much of the history as the model reads.
+    """Return a model's reply to a prompt with as much of the history as the model reads; empty if it wrote nothing.
 
     Args:
         model: The model.
@@ -24,6 +24,8 @@ def complete_with_history(model: ChatModel, history: str, build: Callable[[str],
         try:
             [[reply]] = model.complete([build("\n".join(lines))])
             return reply
+        except BlankReplyError:
+            return Reply("")
         except PromptTooLongError:
             if not lines:
                 raise

@@ -75,13 +75,14 @@ class Basis(System[BasisSettings]):
 
     @classmethod
     def advice(cls, settings: BasisSettings) -> Mapping[str, Any]:
-        """See System.advice. A named model plays its role."""
+        """See System.advice. A named model plays its role, and small models get no tokens for thoughts besides."""
         models, found = settings.models, dict(super().advice(settings))
         if _is_named(models.agent):
             found["agent"] = {"planner": "llm", **found.get("agent", {})}
         if _is_named(models.person):
             found["tasks"] = {"person": "model"}
-        return found
+        local = [role for role, model in (("agent", models.agent), ("person", models.person)) if model.local]
+        return found | ({"models": {role: {"thinking_tokens": 0} for role in local}} if local else {})
 
     @property
     def agent(self) -> str:
