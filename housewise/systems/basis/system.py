@@ -52,7 +52,7 @@ class Basis(System[BasisSettings]):
         Score("speech_precision", "speech precision", unit="%", better="higher", scale=100, weight="assistant_turns"),
         Score("speech_recall", "speech recall", unit="%", better="higher", scale=100, weight="oracle_turns"),
         Score("failed_actions", "failed actions", "failed", better="lower"),
-        Score("unread", "replies that could not be read", unit="%", better="lower", scale=100),
+        Score("unread", "replies that could not be read", unit="%", better="lower", scale=100, weight="replies"),
     )
 
     seconds_per_episode = (1.0, 120.0)
@@ -128,6 +128,7 @@ class Basis(System[BasisSettings]):
             lambda attempt: self._user(context.models, job.seed + attempt),
             chosen.max_actions,
             chosen.attempts,
+            self.roles,
             earlier,
             None if self.agent == "oracle" else lambda attempt: self._oracle(job.seed + attempt),
         )

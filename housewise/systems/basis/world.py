@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -48,6 +48,7 @@ class _Attempt:
     failed: int = 0
     user_turns: int = 0
     assistant_turns: int = 0
+    replies: int = 0
     unread: int = 0
     oracle_turns: int = 0
     agreed_turns: int = 0
@@ -80,6 +81,7 @@ class LabSession:
         open_user: Creates the person of an attempt, by its number from 1.
         max_actions: Maximum number of actions per attempt.
         max_attempts: Maximum number of attempts.
+        roles: Roles that models play; see ``System.roles``.
         earlier: Turns of interrupted attempts at the session.
         open_oracle: Creates the scripted oracle of an attempt, which the assistant is compared with. None if the
             assistant is the oracle.
@@ -92,12 +94,13 @@ class LabSession:
         open_user: Callable[[int], LabUser],
         max_actions: int,
         max_attempts: int,
+        roles: Collection[str],
         earlier: EarlierTurns,
         open_oracle: Callable[[int], Assistant[OracleView]] | None = None,
     ) -> None:
         self._scenario, self._surroundings, self._open_user = scenario, surroundings, open_user
         self._max_actions, self._max_attempts = max_actions, max_attempts
-        self._earlier, self._open_oracle = earlier, open_oracle
+        self._roles, self._earlier, self._open_oracle = roles, earlier, open_oracle
 
     def reset(self) -> SessionObservation:
         """See World.reset."""
@@ -120,7 +123,6 @@ class LabSession:
     def scores(self) -> Mapping[str, float]:
         """See World.scores."""
         first, total = self._attempts[0], len(self._scenario.subgoals)
-        turns = first.run.actions + first.assistant_turns
         return {
             "success": float(first.run.is_solved),
             "subgoals": len(first.run.reached) / total,
@@ -130,7 +132,8 @@ class LabSession:
             "user_turns": first.user_turns,
             "assistant_turns": first.assistant_turns,
             "failed_actions": first.failed,
-            "unread": first.unread / turns if turns else 0.0,
+            "replies": first.replies,
+            "unread": first.unread / max(1, first.replies),
             **(self._speech_scores(first) if self._open_oracle else {}),
         }
 
@@ -169,6 +172,7 @@ class LabSession:
         """Let the person hear the assistant, and count the turn."""
         speech = clip_speech(turn.speech) if turn.speech else None
         now.assistant_turns += speech is not None
+        now.replies += "agent" in self._roles
         now.unread += not turn.is_parsed
         now.oracle_turns += bool(self._expected)
         now.agreed_turns += bool(self._expected) and speech is not None
@@ -182,6 +186,7 @@ class LabSession:
         self._turns.append(record_turn(before, self._surroundings, action, outcome))
         now.failed += not outcome.succeeded
         now.user_turns += action.verb == "Speak"
+        now.replies += "person" in self._roles
         now.unread += not turn.is_parsed
         return LabActionEvent(
             attempt=len(self._attempts),
