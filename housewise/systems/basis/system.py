@@ -35,6 +35,11 @@ from housewise.worlds.lab.scenarios import draw_scenario, find_variant
 from housewise.worlds.lab.variants import BY_NAME
 
 
+_BRIEF = {"thinking_tokens": 0, "sampling": {"max_tokens": 128}}
+_SECONDS_PER_REPLY = 12.0
+"""Approximate seconds of a reply of the bundled model that is cut at its limit, on two CPU cores."""
+
+
 class Basis(System[BasisSettings]):
     """The BASIS system; see System. An episode is a session: one scenario, one person and one assistant."""
 
@@ -55,7 +60,7 @@ class Basis(System[BasisSettings]):
         Score("unread", "replies that could not be read", unit="%", better="lower", scale=100, weight="replies"),
     )
 
-    seconds_per_episode = (1.0, 120.0)
+    seconds_per_episode = (1.0, 50 * _SECONDS_PER_REPLY)
 
     def __init__(self, settings: BasisSettings) -> None:
         super().__init__(settings)
@@ -75,14 +80,14 @@ class Basis(System[BasisSettings]):
 
     @classmethod
     def advice(cls, settings: BasisSettings) -> Mapping[str, Any]:
-        """See System.advice. A named model plays its role, and small models get no tokens for thoughts besides."""
+        """See System.advice. A named model plays its role, and the bundled one, which thinks in vain, is brief."""
         models, found = settings.models, dict(super().advice(settings))
         if _is_named(models.agent):
             found["agent"] = {"planner": "llm", **found.get("agent", {})}
         if _is_named(models.person):
             found["tasks"] = {"person": "model"}
-        local = [role for role, model in (("agent", models.agent), ("person", models.person)) if model.local]
-        return found | ({"models": {role: {"thinking_tokens": 0} for role in local}} if local else {})
+        bundled = [role for role in ("agent", "person") if getattr(models, role).model == "local"]
+        return found | ({"models": dict.fromkeys(bundled, _BRIEF)} if bundled else {})
 
     @property
     def agent(self) -> str:
@@ -90,11 +95,17 @@ class Basis(System[BasisSettings]):
         return self.settings.agent.planner
 
     @property
-    def max_requests(self) -> int | None:
+    def max_requests(self) -> int:
         """See System.max_requests. The assistant has no turn after the last action of an attempt."""
         chosen = self.settings.tasks
         turns = {"agent": chosen.max_actions - 1, "person": chosen.max_actions}
         return chosen.attempts * sum(turns[role] for role in self.roles)
+
+    @property
+    def expected_seconds(self) -> float | None:
+        """See System.expected_seconds."""
+        expected = super().expected_seconds
+        return expected if expected is None or not self.roles else self.max_requests * _SECONDS_PER_REPLY
 
     def check(self) -> None:
         """See System.check."""
