@@ -34,7 +34,6 @@ from housewise.worlds.lab.layout import draw_lab_layout
 from housewise.worlds.lab.scenarios import draw_scenario, find_variant
 from housewise.worlds.lab.variants import BY_NAME
 
-
 _BRIEF = {"thinking_tokens": 0, "sampling": {"max_tokens": 128}}
 _SECONDS_PER_REPLY = 12.0
 """Approximate seconds of a reply of the bundled model that is cut at its limit, on two CPU cores."""
