@@ -49,6 +49,12 @@ def asking(server: ChatServer, roles: Sequence[str]) -> list[object]:
     return [f"variant={VARIANT}", *agent, *person]
 
 
+def play_and_die(events: int, *words: object) -> None:
+    """Run a command that is killed after so many events, where there are any."""
+    done = run_module("tests.systems.mortal", [events, "run", "--system", "basis", *words], environment())
+    assert done.returncode == (-signal.SIGKILL if events else 0), done.stdout + done.stderr
+
+
 def turns(events: Sequence[Event]) -> list[Any]:
     """What was done and said."""
     acted = [event.model_dump() for event in events if isinstance(event, LabActionEvent)]
@@ -65,9 +71,7 @@ def test_a_killed_session_asks_nothing_twice_and_ends_as_one_of_the_same_words(
     server.play(pair_of(scripted))
     # After a turn of the assistant, after an action of the person, and not at all.
     for events in (5, 10, 0):
-        words = ["run", "--system", "basis", *asking(server, roles), "--out", tmp_path]
-        done = run_module("tests.systems.mortal", [events, *words], environment())
-        assert done.returncode == (-signal.SIGKILL if events else 0), done.stdout + done.stderr
+        play_and_die(events, *asking(server, roles), "--out", tmp_path)
     record = record_of(tmp_path, RECORD)
     acted, spoken = turns(record.events)
     assert [acted, spoken] == turns(scripted.events)
@@ -89,15 +93,18 @@ def wanders(handler: Handler, body: Body) -> None:
     handler.reply(200, completion(f"<Action>{action}</Action>" if body["model"] == PERSON else f"<Speak>{speech}"))
 
 
-def test_sessions_side_by_side_are_as_one_after_another(server: ChatServer, tmp_path: Path) -> None:
+def test_sessions_side_by_side_are_as_one_after_another_that_were_killed(server: ChatServer, tmp_path: Path) -> None:
     server.play(wanders)
     words = [*asking(server, ROLES["both"]), "repeats=3", "max_actions=6", "attempts=2"]
-    for workers in ("1", "3"):
-        said = basis(*words, "--workers", workers, "--out", tmp_path / workers)
-        assert "at most 66 requests to models" in said
-    assert contents(tmp_path / "1") == contents(tmp_path / "3")
-    scores = record_of(tmp_path / "1", RECORD).result.scores
-    assert 0 < scores["unread"] < 1 and scores["success_all"] == 0
+    assert "at most 66 requests to models" in basis(*words, "--workers", "3", "--out", tmp_path / "together")
+    asked = len(server.requests)
+    # In the second attempt of the first session; in the first attempt of the second one; and not at all.
+    for events in (17, 34, 0):
+        play_and_die(events, *words, "--out", tmp_path / "killed")
+    assert len(server.requests) == 2 * asked
+    assert contents(tmp_path / "killed") == contents(tmp_path / "together")
+    scores = record_of(tmp_path / "killed", RECORD).result.scores
+    assert 0 < scores["unread"] < 1 and (scores["steps"], scores["success_all"]) == (6, 0)
 
 
 def test_sessions_on_a_cluster_are_as_on_this_machine(cluster: str, server: ChatServer, tmp_path: Path) -> None:
