@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
+from housewise.agent.base import total_usage
 from housewise.agent.basis.views import AssistantTurn, AssistantView
 from housewise.core.configs import CONFIGS
 from housewise.core.template_text import Template, template_text
@@ -13,6 +15,7 @@ from housewise.core.validation import StrictModel, read_model
 from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
 from housewise.language.gbnf import REPLY, rule
 from housewise.people.lab.chat_user import PAPER_SAMPLING, PromptSize
+from housewise.people.lab.history_fitting import complete_with_history
 from housewise.people.lab.reply_tags import read_tag, remove_ids, tagged_rule, unquote
 from housewise.worlds.lab.history import clip_speech
 
@@ -80,9 +83,14 @@ class ChatAssistant:
 
     def turn(self, view: AssistantView) -> AssistantTurn:
         """See ``Assistant.turn``."""
-        [[reply]] = self._model.complete([ChatRequest(self.messages(view), self._sampling, grammar=self._grammar)])
+
+        def build(history: str) -> ChatRequest:
+            seen = replace(view, history_text=history)
+            return ChatRequest(self.messages(seen), self._sampling, grammar=self._grammar)
+
+        reply = complete_with_history(self._model, view.history_text, build)
         speech = read_speech(read_tag(reply, "Speak"))
-        return AssistantTurn(reply.thoughts.strip(), speech or None, speech is not None)
+        return AssistantTurn(reply.thoughts.strip(), speech or None, speech is not None, total_usage([reply]))
 
     def messages(self, view: AssistantView) -> tuple[Message, ...]:
         """Return the prompt of a turn."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
 from housewise.agent.basis.knowledge import NO_KNOWLEDGE, KnowledgeSwitches, select_knowledge
+from housewise.core.record import Usage
 from housewise.worlds.lab.history import LabTurn, clip_speech
 from housewise.worlds.lab.state import LabState
 from housewise.worlds.lab.surroundings import Surroundings
@@ -64,11 +65,13 @@ class AssistantTurn:
         thought: Why.
         speech: What it says. None if it is silent.
         is_parsed: False if a model's reply could not be read, so that silence stands for it.
+        usage: Tokens of a model.
     """
 
     thought: str
     speech: str | None = None
     is_parsed: bool = True
+    usage: Usage = field(default_factory=Usage)
 
 
 _View = TypeVar("_View", bound=AssistantView, contravariant=True)

@@ -34,6 +34,10 @@ class PromptTooLongError(RequestError):
     """A prompt has more tokens than the model can read."""
 
 
+class BlankReplyError(RequestError):
+    """A model wrote nothing, or nothing but thoughts, also when it was asked once more."""
+
+
 Role = Literal["system", "user", "assistant"]
 FinishReason = Literal["stop", "length"]
 """Why a reply ended: the model ended it or wrote a stop text, or it was cut at its limit of tokens."""

@@ -55,6 +55,11 @@ class OptionalCapabilities(Generic[S]):
         without, bundled = self.seconds_per_episode
         return without if not models else bundled if models == {"local"} else None
 
+    @property
+    def max_requests(self) -> int | None:
+        """Maximum number of requests to models in an episode, apart from repeated ones, or None if unknown."""
+        return None
+
     def is_local(self, role: str) -> bool:
         """Return whether a role is played by a local model."""
         return role in self.roles and bool(getattr(self.settings.models, role).local)

@@ -67,7 +67,7 @@ def play_run(
 
 
 def announcement_lines(session: Run) -> list[str]:
-    """Return one line about the models and one about the number of episodes and their expected duration."""
+    """Return one line about the models and one about the number of episodes, their expected duration and requests."""
     system, done, left = session.system, len(session.finished_jobs), len(session.open_jobs)
     if not left:
         yet_to_play = f"nothing is left to play of {plural(done, 'episode')}"
@@ -82,6 +82,9 @@ def announcement_lines(session: Run) -> list[str]:
             yet_to_play += "; --quick plays only the first ones"
     elif left > 1:
         yet_to_play += "; the time left is shown once some are over"
+    requests = system.max_requests
+    if left and requests:
+        yet_to_play += f"; at most {left * requests:,} requests to models"
     lines = [f"model: {_describe_models(system)}"] if system.roles else []
     if session.skipped_episodes:
         yet_to_play += (

@@ -49,7 +49,7 @@ from tests.language.conftest import Body, ChatServer, Handler, completion
 from tests.language.tiny import SPECIAL
 from tests.selftrain.tiny import save_talker, training
 from tests.servers import serving
-from tests.systems.command_runs import ATTIC, adapt, stars
+from tests.systems.command_runs import ATTIC, adapt, basis, stars
 from tests.worlds.choices.crafted import ambik_file, ambik_row
 
 MARKS = "<|im_end|><|im_start|></s>[INST]<｜User｜><|end|>"
@@ -105,6 +105,19 @@ def breakfast(server: ChatServer, out: Path, *words: object) -> None:
 
     server.play(answer)
     adapt(*asking(server, "person=juan", "task=[4]", "grounded=false", *words, "--out", out))
+
+
+def test_speech_of_a_session_in_the_lab(server: ChatServer, tmp_path: Path) -> None:
+    def answer(handler: Handler, body: Body) -> None:
+        tag, verb = ("Action", "Speak ") if body["model"] == "p" else ("Speak", "")
+        # A reply ends at the first control token.
+        handler.reply(200, completion(f"<{tag}>{verb}{LONG.replace(MARKS, '')}</{tag}>"))
+
+    server.play(answer)
+    words = ("variant=make_carrot__banana__simple", "max_actions=3", "--out", tmp_path)
+    basis(*asking(server, *words))
+    check_sent(server.requests)
+    assert sum("obey" in request["messages"][-1]["content"] for request in server.requests) == 4
 
 
 def people(folder: Path) -> Path:

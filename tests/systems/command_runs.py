@@ -1,4 +1,4 @@
-"""Runs of ADAPT and STARS by the command line, and their records."""
+"""Runs of systems by the command line, and their records."""
 
 import os
 from functools import partial
@@ -11,6 +11,8 @@ from tests.language.conftest import ChatServer
 
 NEVER = "http://127.0.0.1:1/v1"
 """Address where no server answers."""
+CLOCKS = ("seconds", "time", "id", "derived_from")
+"""What ends in these depends on when it was written: a note's id is made of its time as well."""
 GOAL = "If the object is a {} then the goal is that the object is in the {}."
 ATTIC = """
 name: tidy attic
@@ -43,6 +45,7 @@ def run_system(system: str, *words: object, code: int = 0, input: str = "") -> s
 
 adapt = partial(run_system, "adapt")
 stars = partial(run_system, "stars")
+basis = partial(run_system, "basis")
 
 
 def asking(server: ChatServer, *words: object) -> list[object]:
@@ -56,3 +59,17 @@ def record_of(folder: Path, name: str = "organize-office-run0") -> Any:
 
 def scores(folder: Path, name: str) -> Any:
     return record_of(folder, f"{name}-run0").result.scores
+
+
+def contents(out: Path) -> dict[str, Any]:
+    """What the records of a run say, apart from clocks and how often an episode was begun."""
+    return {path.name: without_clocks(read_record(path)) for path in sorted((out / "episodes").glob("*.jsonl"))}
+
+
+def without_clocks(record: Any) -> Any:
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {key: plain(each) for key, each in value.items() if not key.endswith(CLOCKS)}
+        return [plain(each) for each in value] if isinstance(value, list) else value
+
+    return plain([event.model_dump(mode="json") for event in (*record.events, record.result)])

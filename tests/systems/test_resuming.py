@@ -4,21 +4,16 @@ import signal
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
 
 pytest.importorskip("torch")
 
-from housewise.rollout.record_reader import read_record
 from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE
 from tests.commands import run_module
 from tests.language.tiny import save_tiny_model
-from tests.systems.command_runs import ATTIC, environment
-
-CLOCKS = ("seconds", "time", "id", "derived_from")
-"""What ends in these depends on when it was written: a note's id is made of its time as well."""
+from tests.systems.command_runs import ATTIC, contents, environment
 
 CELLAR = ATTIC.replace("tidy attic", "tidy cellar").replace("pen,", "candle,").replace("novel", "atlas")
 
@@ -35,6 +30,14 @@ SYSTEMS: dict[str, list[str]] = {
         "repeats=2",
     ],
     "stars": ["condition=STARS+O", "task=[attic.yaml,cellar.yaml]", "max_goal_tokens=4", "max_calls=20"],
+    "basis": [
+        "models.person.model=${models.agent.model}",
+        "models.person.sampling.max_tokens=24",
+        "variant=[make_carrot__banana__simple,unmake_coffee__yellow_mug__simple]",
+        "compact=true",
+        "max_actions=3",
+        *GROUNDED,
+    ],
     "adapt": ["planner=llm", "person=juan", "task=[1,2]", "max_steps=6", "asking=always", *GROUNDED],
 }
 
@@ -43,20 +46,6 @@ def play(folder: Path, out: Path, words: Sequence[str], events: int = 0) -> None
     """Run a command; it is killed after so many events, where there are any."""
     done = run_module("tests.systems.mortal", [events, "run", "--out", out, *words], environment(), folder, 600)
     assert done.returncode == (-signal.SIGKILL if events else 0), done.stdout + done.stderr
-
-
-def contents(out: Path) -> dict[str, Any]:
-    """What the records of a run say, apart from clocks and how often an episode was begun."""
-    return {path.name: without_clocks(read_record(path)) for path in sorted((out / "episodes").glob("*.jsonl"))}
-
-
-def without_clocks(record: Any) -> Any:
-    def plain(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: plain(each) for key, each in value.items() if not key.endswith(CLOCKS)}
-        return [plain(each) for each in value] if isinstance(value, list) else value
-
-    return plain([event.model_dump(mode="json") for event in (*record.events, record.result)])
 
 
 def same_after_kills(system: str, folder: Path, words: Sequence[str]) -> None:

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from housewise.language.base import (
+    BlankReplyError,
     ChatModelError,
     ChatRequest,
     PromptTooLongError,
     Reply,
-    RequestError,
     Sampling,
     TokenLogprob,
 )
@@ -141,7 +141,7 @@ class LocalChatModel:
 
         Raises:
             ChatModelError: If a prompt is longer than the model can read, memory runs out, or a grammar is invalid.
-            RequestError: If a reply is blank, twice if it is sampled.
+            BlankReplyError: If a reply is blank, twice if it is sampled.
         """
         budget = self._budget.tokens
         replies = self._write_replies(requests)
@@ -185,7 +185,7 @@ class LocalChatModel:
         if is_blank_reply(reply, request):
             limit = describe_limit(request.sampling, thinking_tokens if request.grammar is None else 0)
             problem = f"model {self.name}: {'; '.join(describe_blank_reply(reply, limit))}"
-            raise RequestError(problem, problem)
+            raise BlankReplyError(problem, problem)
 
     def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
         """Return the log-probability of each of several replies to a conversation.

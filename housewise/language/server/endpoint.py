@@ -14,7 +14,7 @@ from housewise.core.redaction import (
     secret_texts,
 )
 from housewise.core.urls import is_web_url
-from housewise.language.base import ChatModelError, PromptTooLongError, RequestError
+from housewise.language.base import ChatModelError, RequestError
 
 OPENAI_URL = "https://api.openai.com/v1"
 
@@ -57,12 +57,14 @@ class Endpoint:
         """The address without a password."""
         return redact_url(self.url)
 
-    def error(self, what: str, remedy: str, reason: str = "", too_long: bool = False) -> ChatModelError:
-        """Return an error of one line; with a reason it concerns one request, whose prompt may be too long."""
+    def error(
+        self, what: str, remedy: str, reason: str = "", kind: type[RequestError] = RequestError
+    ) -> ChatModelError:
+        """Return an error of one line; with a reason it concerns one request and is of a kind."""
         message = self._hide_secrets(f"model {self.model} at {self.address}: {what}; {remedy}")
         if not reason:
             return ChatModelError(message)
-        return (PromptTooLongError if too_long else RequestError)(message, f"{self.address}: {reason}")
+        return kind(message, f"{self.address}: {reason}")
 
     def redact(self, text: str) -> str:
         """Return a model's text without the key."""

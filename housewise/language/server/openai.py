@@ -237,7 +237,7 @@ class OpenAIChatModel:
             failure = unfolded
         # Raised here without a cause: the errors of the HTTP library include the key.
         tries = f" ({attempt} attempts)" if attempt > 1 else ""
-        raise self.endpoint.error(failure.what + tries, failure.remedy, failure.reason, failure.too_long)
+        raise self.endpoint.error(failure.what + tries, failure.remedy, failure.reason, failure.kind)
 
     def _adapt(self, adaptation: Adaptation) -> None:
         self._parameters.adapt(adaptation)

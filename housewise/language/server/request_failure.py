@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from housewise.language.base import BlankReplyError, PromptTooLongError, RequestError
+
 
 @dataclass(frozen=True)
 class Adaptation:
@@ -36,7 +38,7 @@ class RequestFailure(Exception):
         too_long: Whether the prompt has more tokens than the model can read.
         cut_short: Whether the attempt had less time than the one before, so that its failure tells less.
         loading_seconds: Seconds that the server may still need to load the model; 0 if this is not the reason.
-        is_silent: Whether the reply was blank, which another seed may fix.
+        is_blank: Whether the reply was blank, which another seed may fix.
         is_refusal: Whether the server refused the request as it is.
         is_missing: Whether there is nothing at the address.
         is_final: Whether no other request to this server for this model can succeed.
@@ -55,3 +57,8 @@ class RequestFailure(Exception):
     is_refusal: bool = False
     is_missing: bool = False
     is_final: bool = False
+
+    @property
+    def kind(self) -> type[RequestError]:
+        """Class of the error, if the failure concerns this request alone."""
+        return PromptTooLongError if self.too_long else BlankReplyError if self.is_blank else RequestError

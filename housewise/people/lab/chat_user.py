@@ -13,6 +13,7 @@ from housewise.core.validation import read_model
 from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
 from housewise.language.gbnf import REPLY, literal, one_of, rule
 from housewise.language.words import one_line
+from housewise.people.lab.history_fitting import complete_with_history
 from housewise.people.lab.reply_tags import read_tag, remove_ids, tagged_rule, unquote
 from housewise.people.lab.views import UserTurn, UserView
 from housewise.people.lab.vocabulary import find_phrase, load_vocabulary, tokenize
@@ -84,18 +85,27 @@ class ChatUser:
     def act(self, view: UserView) -> UserTurn:
         """See ``LabUser.act``."""
         grammar = action_grammar(view) if self._uses_grammar else None
-        [[reply]] = self._model.complete([ChatRequest(self.messages(view), self._sampling, grammar=grammar)])
+
+        def build(history: str) -> ChatRequest:
+            return ChatRequest(self.messages(view, history), self._sampling, grammar=grammar)
+
+        reply = complete_with_history(self._model, _history(view), build)
         action = read_action(read_tag(reply, "Action") or "")
         return UserTurn(reply.thoughts.strip(), action or UNREADABLE, action is not None)
 
-    def messages(self, view: UserView) -> tuple[Message, ...]:
-        """Return the prompt of a turn."""
+    def messages(self, view: UserView, history: str | None = None) -> tuple[Message, ...]:
+        """Return the prompt of a turn.
+
+        Args:
+            view: What the person knows.
+            history: What has happened before the last action. None for all of it.
+        """
         prompts, last = self._prompts, view.history[-1] if view.history else None
         spoken = [turn.action.argument for turn in view.history if turn.action.verb == "Speak"]
         system = prompts.system.format(name=self.name, persona=prompts.personas[self.name].strip())
         interaction = prompts.interaction.format(
             goal=view.goal,
-            history=history_text(view.history[:-1], "fuzzy"),
+            history=_history(view) if history is None else history,
             last_message=clip_speech(spoken[-1]) if spoken else "(none)",
             last_action=describe_turn(last, "fuzzy") if last else "(none)",
             state=view.state_text,
@@ -104,6 +114,10 @@ class ChatUser:
             search_note=prompts.search_note if is_looping(view.history) else "",
         )
         return (Message("system", system.strip()), Message("user", interaction.strip()))
+
+
+def _history(view: UserView) -> str:
+    return history_text(view.history[:-1], "fuzzy")
 
 
 def is_looping(history: Sequence[LabTurn]) -> bool:

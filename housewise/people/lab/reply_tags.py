@@ -8,9 +8,9 @@ from housewise.language.base import Reply
 from housewise.language.markup import strip_markup
 from housewise.worlds.lab.history import MAX_SPEECH
 
+_INDEX = re.compile(r"\s*\[\d+\]")
+_UNDERSCORE = re.compile(r"(?<=[^\W_])_(?=[^\W_])")
 _ID = re.compile(r"[\[(<]*\b([a-z][a-z0-9]*(?:_[a-z0-9]+)*)_\d+\b[\])>]*", re.IGNORECASE)
-
-
 _THOUGHT_CHARACTERS = 1500
 
 
@@ -48,4 +48,5 @@ def unquote(text: str) -> str:
 
 def remove_ids(text: str) -> str:
     """Return speech with the words of ids in place of ids, since nobody says them: "the laser monitor"."""
-    return _ID.sub(lambda match: match[1].replace("_", " "), text)
+    words = _ID.sub(lambda match: match[1], _INDEX.sub("", text))
+    return _UNDERSCORE.sub(" ", words)

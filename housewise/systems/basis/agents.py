@@ -18,6 +18,7 @@ from housewise.agent.basis.views import (
 )
 from housewise.core.record import Usage
 from housewise.rollout.episode_loop import Progress
+from housewise.systems.basis.earlier_turns import EarlierTurns
 from housewise.systems.basis.record import GuidanceEvent
 from housewise.systems.basis.world import SessionObservation
 
@@ -33,12 +34,20 @@ class GuidingAgent:
         open_assistant: Creates the assistant of an attempt, by its number from 1.
         build_view: Builds what it may know.
         progress: Called before every turn.
+        max_actions: Maximum number of the person's actions per attempt, for the progress.
+        earlier: Turns of interrupted attempts at the session.
     """
 
     def __init__(
-        self, name: str, open_assistant: Callable[[int], Assistant[Any]], build_view: BuildView, progress: Progress
+        self,
+        name: str,
+        open_assistant: Callable[[int], Assistant[Any]],
+        build_view: BuildView,
+        progress: Progress,
+        max_actions: int,
+        earlier: EarlierTurns,
     ) -> None:
-        self.name = name
+        self.name, self._max_actions, self._earlier = name, max_actions, earlier
         self._open_assistant, self._build_view, self._progress = open_assistant, build_view, progress
         self._attempt = 0
 
@@ -48,12 +57,24 @@ class GuidingAgent:
             self._attempt, self._assistant = observation.attempt, self._open_assistant(observation.attempt)
         if not observation.turns:
             return Decision([AssistantTurn("")])
-        self._progress(history.decisions, history.decisions + 1, str(observation.turns[-1].action))
+        turns = observation.turns
+        self._progress(len(turns), self._max_actions, str(turns[-1].action))
+        event = self._earlier.guidance(observation.attempt, len(turns)) or self._ask(observation)
+        turn = AssistantTurn(event.thought, event.speech or None, event.is_parsed)
+        return Decision([turn], (event,), usage=event.usage or Usage())
+
+    def _ask(self, observation: SessionObservation) -> GuidanceEvent:
+        """Let the assistant speak."""
         began = time.perf_counter()
         turn = self._assistant.turn(self._build_view(observation))
-        usage = Usage(model_seconds=time.perf_counter() - began)
-        event = GuidanceEvent(thought=turn.thought, speech=turn.speech or "", is_parsed=turn.is_parsed)
-        return Decision([turn], (event,), usage=usage)
+        usage = turn.usage.plus(Usage(model_seconds=time.perf_counter() - began)) if turn.usage != Usage() else None
+        return GuidanceEvent(
+            thought=turn.thought,
+            speech=turn.speech or "",
+            is_parsed=turn.is_parsed,
+            usage=usage,
+            oracle_speech=observation.oracle_speech,
+        )
 
 
 def oracle_view(observation: SessionObservation) -> AssistantView:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from housewise.core.record import Count, Event, Frozen, Words
+from housewise.core.record import Count, Event, Frozen, Usage, Words
 
 
 class BasisInitialState(Frozen):
@@ -31,6 +31,7 @@ class LabActionEvent(Event):
 
     Attributes:
         attempt: Number of the attempt, from 1.
+        number: Number of the action in its attempt, from 1.
         thought: Why, as the person thinks.
         verb: What was done.
         argument: Id of a thing, name of a room, an amount, or the spoken text.
@@ -43,6 +44,7 @@ class LabActionEvent(Event):
 
     type: ClassVar[str] = "lab_action"
     attempt: Count = 1
+    number: Count = 0
     thought: Words = ""
     verb: str
     argument: Words = ""
@@ -60,12 +62,17 @@ class GuidanceEvent(Event):
         thought: Why.
         speech: What it said; empty if it was silent.
         is_parsed: Whether a model's reply could be read.
+        usage: Tokens of the model; None without one.
+        oracle_speech: What the scripted oracle would have said; empty if it would have been silent, None if the
+            assistant is the oracle.
     """
 
     type: ClassVar[str] = "guidance"
     thought: Words = ""
     speech: Words = ""
     is_parsed: bool = True
+    usage: Usage | None = None
+    oracle_speech: Words | None = None
 
 
 class BasisFinalState(Frozen):

@@ -13,7 +13,10 @@ from housewise.agent.basis.knowledge import KnowledgeSwitches
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
 from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
 from housewise.agent.basis.views import Assistant, AssistantTurn
+from housewise.core.formatting import plural
+from housewise.core.record import Result
 from housewise.language.base import ChatModel, Sampling
+from housewise.language.settings import ModelSettings
 from housewise.people.lab.chat_user import ChatUser, PromptSize
 from housewise.people.lab.phrases import load_user_phrases
 from housewise.people.lab.scripted_user import ALICE, BOB, ScriptedUser
@@ -22,6 +25,7 @@ from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job, System, Task
 from housewise.systems.basis.agents import GuidingAgent, model_view, oracle_view
+from housewise.systems.basis.earlier_turns import EarlierTurns
 from housewise.systems.basis.record import EVENTS, BasisInitialState
 from housewise.systems.basis.settings import BasisSettings
 from housewise.systems.basis.world import LabSession, SessionObservation
@@ -29,6 +33,10 @@ from housewise.worlds.lab.geometry import LabSpace
 from housewise.worlds.lab.layout import draw_lab_layout
 from housewise.worlds.lab.scenarios import draw_scenario, find_variant
 from housewise.worlds.lab.variants import BY_NAME
+
+_BRIEF = {"thinking_tokens": 0, "sampling": {"max_tokens": 128}}
+_SECONDS_PER_REPLY = 12.0
+"""Approximate seconds of a reply of the bundled model that is cut at its limit, on two CPU cores."""
 
 
 class Basis(System[BasisSettings]):
@@ -45,11 +53,13 @@ class Basis(System[BasisSettings]):
         Score("steps", "actions", "steps", better="lower"),
         Score("user_turns", "person's utterances", "user"),
         Score("assistant_turns", "assistant's utterances", "assistant"),
+        Score("speech_precision", "speech precision", unit="%", better="higher", scale=100, weight="assistant_turns"),
+        Score("speech_recall", "speech recall", unit="%", better="higher", scale=100, weight="oracle_turns"),
         Score("failed_actions", "failed actions", "failed", better="lower"),
-        Score("unread", "replies that could not be read", unit="%", better="lower", scale=100),
+        Score("unread", "replies that could not be read", unit="%", better="lower", scale=100, weight="replies"),
     )
 
-    seconds_per_episode = (1.0, 120.0)
+    seconds_per_episode = (1.0, 50 * _SECONDS_PER_REPLY)
 
     def __init__(self, settings: BasisSettings) -> None:
         super().__init__(settings)
@@ -67,10 +77,34 @@ class Basis(System[BasisSettings]):
         agent, person = self.settings.agent.planner == "llm", self.settings.tasks.person == "model"
         return (*(("agent",) if agent else ()), *(("person",) if person else ()))
 
+    @classmethod
+    def advice(cls, settings: BasisSettings) -> Mapping[str, Any]:
+        """See System.advice. A named model plays its role, and the bundled one, which thinks in vain, is brief."""
+        models, found = settings.models, dict(super().advice(settings))
+        if _is_named(models.agent):
+            found["agent"] = {"planner": "llm", **found.get("agent", {})}
+        if _is_named(models.person):
+            found["tasks"] = {"person": "model"}
+        bundled = [role for role in ("agent", "person") if getattr(models, role).model == "local"]
+        return found | ({"models": dict.fromkeys(bundled, _BRIEF)} if bundled else {})
+
     @property
     def agent(self) -> str:
         """See System.agent."""
         return self.settings.agent.planner
+
+    @property
+    def max_requests(self) -> int:
+        """See System.max_requests. The assistant has no turn after the last action of an attempt."""
+        chosen = self.settings.tasks
+        turns = {"agent": chosen.max_actions - 1, "person": chosen.max_actions}
+        return chosen.attempts * sum(turns[role] for role in self.roles)
+
+    @property
+    def expected_seconds(self) -> float | None:
+        """See System.expected_seconds."""
+        expected = super().expected_seconds
+        return expected if expected is None or not self.roles else self.max_requests * _SECONDS_PER_REPLY
 
     def check(self) -> None:
         """See System.check."""
@@ -86,11 +120,17 @@ class Basis(System[BasisSettings]):
         """See System.task_key."""
         return initial_state["variant"], initial_state["seed"], initial_state["split"]
 
+    @classmethod
+    def describe_ending(cls, result: Result) -> str:
+        """See System.describe_ending."""
+        return f"{result.end_reason} after {plural(int(result.scores['steps']), 'action')}"
+
     def open(self, context: EpisodeContext) -> EpisodeSetup:
         """See System.open."""
         chosen, job = self.settings.tasks, context.job
         name, seed = self._tasks[job.task.name]
         scenario = draw_scenario(BY_NAME[name], seed, chosen.split)
+        earlier = EarlierTurns(job.interrupted_events, self._is_served("person"), self._is_served("agent"))
         space = LabSpace(draw_lab_layout(scenario.fixtures, seed, chosen.split))
         world = LabSession(
             scenario,
@@ -98,6 +138,9 @@ class Basis(System[BasisSettings]):
             lambda attempt: self._user(context.models, job.seed + attempt),
             chosen.max_actions,
             chosen.attempts,
+            self.roles,
+            earlier,
+            None if self.agent == "oracle" else lambda attempt: self._oracle(job.seed + attempt),
         )
         state = BasisInitialState(
             variant=name,
@@ -106,12 +149,12 @@ class Basis(System[BasisSettings]):
             mission=scenario.mission,
             subgoals=[each.name for each in scenario.subgoals],
         )
-        agent = self._agent(job, context.models, context.progress)
+        agent = self._agent(job, context.models, context.progress, earlier)
         # The world itself limits the number of actions and attempts.
         return EpisodeSetup(world, agent, state, EpisodeLimits(plans=None, idle_plans=None))
 
     def _agent(
-        self, job: Job, models: Mapping[str, ChatModel], progress: Progress
+        self, job: Job, models: Mapping[str, ChatModel], progress: Progress, earlier: EarlierTurns
     ) -> Agent[SessionObservation, AssistantTurn]:
         chosen = self.settings.agent
 
@@ -125,11 +168,21 @@ class Basis(System[BasisSettings]):
                 return RandomSpeech(chosen.wording, seed)
             if chosen.planner == "silent":
                 return FixedSpeech()
-            return ScriptedOracle(OracleSettings(chosen.wording, chosen.planner == "shuffled"), seed)
+            return self._oracle(seed, chosen.planner == "shuffled")
 
         knowledge = KnowledgeSwitches(chosen.task_knowledge, chosen.object_knowledge, chosen.environment_knowledge)
         view = model_view(chosen.perception, knowledge) if chosen.planner == "llm" else oracle_view
-        return GuidingAgent(chosen.planner, open_assistant, view, progress)
+        return GuidingAgent(chosen.planner, open_assistant, view, progress, self.settings.tasks.max_actions, earlier)
+
+    def _oracle(self, seed: int, is_shuffled: bool = False) -> ScriptedOracle:
+        return ScriptedOracle(OracleSettings(self.settings.agent.wording, is_shuffled), seed)
+
+    def _is_served(self, role: str) -> bool:
+        """Return whether a role is played by a model of a server, whose replies are kept when a session is resumed.
+
+        A local model computes its replies again, since it would round differently after a part of the session.
+        """
+        return role in self.roles and not self.is_local(role)
 
     def _user(self, models: Mapping[str, ChatModel], seed: int) -> LabUser:
         chosen = self.settings.tasks
@@ -141,3 +194,7 @@ class Basis(System[BasisSettings]):
         if chosen.mistakes is not None:
             traits = replace(traits, mistakes=chosen.mistakes)
         return ScriptedUser(traits, seed)
+
+
+def _is_named(model: ModelSettings) -> bool:
+    return (model.model, model.base_url, model.adapter) != ("local", None, None)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
-from housewise.agent.basis.views import AssistantTurn
-from housewise.people.lab.views import LabUser, build_user_view
+from housewise.agent.basis.views import Assistant, AssistantTurn, OracleView, build_oracle_view
+from housewise.people.lab.views import LabUser, UserTurn, build_user_view
+from housewise.systems.basis.earlier_turns import EarlierTurns
 from housewise.systems.basis.record import BasisFinalState, LabActionEvent
 from housewise.worlds.base import Step
+from housewise.worlds.lab.actions import LabAction, Verb
 from housewise.worlds.lab.history import LabTurn, clip_speech, record_turn, resolve_user_action
 from housewise.worlds.lab.scenario_run import ScenarioRun
 from housewise.worlds.lab.scenarios import LabScenario
@@ -28,12 +30,14 @@ class SessionObservation:
         surroundings: Its space.
         turns: Turns of this attempt; the last one has no speech yet.
         attempt: Number of the attempt, from 1.
+        oracle_speech: See GuidanceEvent; for records only.
     """
 
     state: LabState
     surroundings: Surroundings
     turns: tuple[LabTurn, ...]
     attempt: int
+    oracle_speech: str | None = None
 
 
 @dataclass
@@ -44,7 +48,10 @@ class _Attempt:
     failed: int = 0
     user_turns: int = 0
     assistant_turns: int = 0
+    replies: int = 0
     unread: int = 0
+    oracle_turns: int = 0
+    agreed_turns: int = 0
 
 
 class LabSession:
@@ -74,6 +81,10 @@ class LabSession:
         open_user: Creates the person of an attempt, by its number from 1.
         max_actions: Maximum number of actions per attempt.
         max_attempts: Maximum number of attempts.
+        roles: Roles that models play; see ``System.roles``.
+        earlier: Turns of interrupted attempts at the session.
+        open_oracle: Creates the scripted oracle of an attempt, which the assistant is compared with. None if the
+            assistant is the oracle.
     """
 
     def __init__(
@@ -83,9 +94,13 @@ class LabSession:
         open_user: Callable[[int], LabUser],
         max_actions: int,
         max_attempts: int,
+        roles: Collection[str],
+        earlier: EarlierTurns,
+        open_oracle: Callable[[int], Assistant[OracleView]] | None = None,
     ) -> None:
         self._scenario, self._surroundings, self._open_user = scenario, surroundings, open_user
         self._max_actions, self._max_attempts = max_actions, max_attempts
+        self._roles, self._earlier, self._open_oracle = roles, earlier, open_oracle
 
     def reset(self) -> SessionObservation:
         """See World.reset."""
@@ -97,10 +112,7 @@ class LabSession:
         """See World.step."""
         now = self._attempts[-1]
         if self._turns:
-            speech = clip_speech(action.speech) if action.speech else None
-            self._turns[-1] = self._turns[-1].with_speech(speech)
-            now.assistant_turns += speech is not None
-            now.unread += not action.is_parsed
+            self._hear(action, now)
         event = self._act(now)
         ending = self._ending(now.run)
         if ending and ending != SOLVED and len(self._attempts) < self._max_attempts:
@@ -111,7 +123,6 @@ class LabSession:
     def scores(self) -> Mapping[str, float]:
         """See World.scores."""
         first, total = self._attempts[0], len(self._scenario.subgoals)
-        turns = first.run.actions + first.assistant_turns
         return {
             "success": float(first.run.is_solved),
             "subgoals": len(first.run.reached) / total,
@@ -121,7 +132,19 @@ class LabSession:
             "user_turns": first.user_turns,
             "assistant_turns": first.assistant_turns,
             "failed_actions": first.failed,
-            "unread": first.unread / turns if turns else 0.0,
+            "replies": first.replies,
+            "unread": first.unread / max(1, first.replies),
+            **(self._speech_scores(first) if self._open_oracle else {}),
+        }
+
+    @staticmethod
+    def _speech_scores(attempt: _Attempt) -> dict[str, float]:
+        """Return how well the turns with speech agree with those of the oracle, which has heard the same."""
+        agreed = attempt.agreed_turns
+        return {
+            "speech_precision": agreed / max(1, attempt.assistant_turns),
+            "speech_recall": agreed / max(1, attempt.oracle_turns),
+            "oracle_turns": attempt.oracle_turns,
         }
 
     def final(self) -> Mapping[str, Any]:
@@ -143,23 +166,34 @@ class LabSession:
         self._turns: list[LabTurn] = []
         self._attempts.append(_Attempt(ScenarioRun(self._scenario, self._surroundings)))
         self._user = self._open_user(len(self._attempts))
+        self._oracle = self._open_oracle and self._open_oracle(len(self._attempts))
+
+    def _hear(self, turn: AssistantTurn, now: _Attempt) -> None:
+        """Let the person hear the assistant, and count the turn."""
+        speech = clip_speech(turn.speech) if turn.speech else None
+        now.assistant_turns += speech is not None
+        now.replies += "agent" in self._roles
+        now.unread += not turn.is_parsed
+        now.oracle_turns += bool(self._expected)
+        now.agreed_turns += bool(self._expected) and speech is not None
+        self._turns[-1] = self._turns[-1].with_speech(speech)
 
     def _act(self, now: _Attempt) -> LabActionEvent:
         """Let the person act, and return the event."""
         before = now.run.state
-        view = build_user_view(before, self._surroundings, self._scenario.mission, self._turns)
-        turn = self._user.act(view)
-        action = resolve_user_action(before, turn.action)
+        turn, action = self._choose(now)
         outcome, reached = now.run.step(action)
         self._turns.append(record_turn(before, self._surroundings, action, outcome))
         now.failed += not outcome.succeeded
         now.user_turns += action.verb == "Speak"
+        now.replies += "person" in self._roles
         now.unread += not turn.is_parsed
         return LabActionEvent(
             attempt=len(self._attempts),
+            number=now.run.actions,
             thought=turn.thought,
             verb=action.verb,
-            argument=clip_speech(action.argument),
+            argument=action.argument,
             status=outcome.status,
             message=outcome.message,
             is_parsed=turn.is_parsed,
@@ -167,7 +201,20 @@ class LabSession:
             subgoals=reached,
         )
 
+    def _choose(self, now: _Attempt) -> tuple[UserTurn, LabAction]:
+        """Return the person's next turn, and its action with true ids."""
+        state = now.run.state
+        earlier = self._earlier.action(len(self._attempts), now.run.actions + 1)
+        if earlier is not None:
+            action = LabAction(cast(Verb, earlier.verb), earlier.argument)
+            return UserTurn(earlier.thought, action, earlier.is_parsed), action
+        turn = self._user.act(build_user_view(state, self._surroundings, self._scenario.mission, self._turns))
+        action = resolve_user_action(state, turn.action)
+        return turn, replace(action, argument=clip_speech(action.argument))
+
     def _observation(self) -> SessionObservation:
-        return SessionObservation(
-            self._attempts[-1].run.state, self._surroundings, tuple(self._turns), len(self._attempts)
-        )
+        state, turns = self._attempts[-1].run.state, tuple(self._turns)
+        self._expected = None
+        if self._oracle is not None and turns:
+            self._expected = self._oracle.turn(build_oracle_view(state, self._surroundings, turns)).speech or ""
+        return SessionObservation(state, self._surroundings, turns, len(self._attempts), self._expected)

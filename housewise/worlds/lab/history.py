@@ -117,7 +117,7 @@ def replace_names(text: str) -> str:
 
 def clip_speech(text: str) -> str:
     """Return an utterance on one line, without the part that is too long to be heard and without markup of prompts."""
-    line = " ".join(re.sub(r"[<>\[\]\x00-\x1f\x7f\u2028\u2029]+", " ", text[: 2 * MAX_SPEECH]).split())
+    line = " ".join(re.sub(r"[<>\[\]\x00-\x1f\x7f-\x9f\u2028\u2029]+", " ", text[: 2 * MAX_SPEECH]).split())
     return line if len(line) <= MAX_SPEECH else line[:MAX_SPEECH].rstrip() + " ..."
 
 

@@ -49,7 +49,7 @@ def test_the_last_action_decides_on_the_prompt(last: LabTurn, mode: str) -> None
         ('<Think>They need help.</Think>\n<Speak>"Go to the break room."</Speak>', "Go to the break room.", True),
         ("<Think>Fine.</Think><Speak>N/A</Speak>", None, True),
         ("<Speak>\nN/A (silent)</Speak>", "N/A (silent)", True),
-        ('<Speak>"Toggle laser_monitor_3 [4]."</Speak>', "Toggle laser monitor 4 .", True),
+        ('<Speak>"Toggle laser_monitor_3 [4] in quantum_lab."</Speak>', "Toggle laser monitor in quantum lab.", True),
         ("Go to the break room.", None, False),
         ("", None, False),
     ],

@@ -7,6 +7,7 @@ import pytest
 
 from housewise.rollout.run import Run
 from housewise.systems.adapt.system import Adapt
+from housewise.systems.basis.system import Basis
 from housewise.systems.personalize.system import Personalize
 from housewise.terminal.run_progress import announcement_lines, quick_episodes
 
@@ -28,6 +29,23 @@ def test_it_says_how_many_episodes_and_roughly_how_long(
     settings: dict[str, Any], expected: str, tmp_path: Path
 ) -> None:
     assert expected in said_of(tmp_path / "run", **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"model": "m"}, "model: m | playing 70 episodes; the time left is shown once some are over; at most 3,430"),
+        ({"model": "m", "person": "model", "max_episodes": 1, "attempts": 2}, "; at most 198 requests to models"),
+        (
+            {"planner": "llm", "max_episodes": 1, "max_actions": 6},
+            "1 episode, roughly 60 s on two CPU cores; at most 5",
+        ),
+        ({}, "playing 70 episodes, roughly 70 s on two CPU cores"),
+    ],
+)
+def test_it_says_how_many_requests_are_made_at_most(settings: dict[str, Any], expected: str, tmp_path: Path) -> None:
+    said = " | ".join(announcement_lines(Run(Basis(Basis.load(settings=settings)), tmp_path / "run")))
+    assert expected in said and ("requests" in said) == bool(settings)
 
 
 def test_a_quick_run_plays_the_first_episodes_and_the_same_run_the_others(tmp_path: Path) -> None:

@@ -1,9 +1,12 @@
 """A session in the lab: the scripted oracle guides the scripted person, and what happens is scored and recorded."""
 
+from collections.abc import Mapping
+
 import pytest
 
 from housewise.agent.base import History
 from housewise.core.errors import UserError
+from housewise.language.base import ChatModel
 from housewise.rollout.system import EpisodeContext
 from housewise.systems.basis.record import GuidanceEvent, LabActionEvent
 from housewise.systems.basis.settings import BasisSettings, BasisTaskSettings
@@ -12,10 +15,12 @@ from housewise.systems.basis.system import Basis
 SIMPLE = "fire_freezeray__none__simple"
 
 
-def play(settings: BasisSettings) -> tuple[dict[str, float], list[object]]:
+def play(
+    settings: BasisSettings, models: Mapping[str, ChatModel] | None = None
+) -> tuple[dict[str, float], list[object]]:
     """Play the first session of a run, and return its scores and events."""
     system = Basis(settings)
-    context = EpisodeContext(system.jobs()[0], {}, None, None, lambda *_: None)
+    context = EpisodeContext(system.jobs()[0], models or {}, None, None, lambda *_: None)
     setup = system.open(context)
     seen, history, events, over = setup.world.reset(), History[object](), [], False
     while not over:
@@ -49,6 +54,19 @@ def test_a_further_attempt_follows_a_failure_only() -> None:
     assert [each.attempt for each in events if isinstance(each, LabActionEvent)] == [1, 2, 3]
     assert (scores["success"], scores["steps"]) == (0.0, 1)
     assert all(each.attempt == 1 for each in play(with_tasks(attempts=3))[1] if isinstance(each, LabActionEvent))
+
+
+def test_speech_is_compared_with_that_of_the_oracle() -> None:
+    settings = with_tasks()
+    scores, events = play(settings.with_changes(planner="random"))
+    turns = [each for each in events if isinstance(each, GuidanceEvent)]
+    spoken, expected = [bool(each.speech) for each in turns], [bool(each.oracle_speech) for each in turns]
+    agreed = sum(map(min, spoken, expected))
+    assert 0 < agreed < min(sum(spoken), sum(expected))
+    assert scores["speech_precision"] == agreed / sum(spoken)
+    assert scores["speech_recall"] == agreed / sum(expected)
+    assert play(settings.with_changes(planner="silent"))[0]["speech_recall"] == 0
+    assert "speech_recall" not in play(settings)[0]
 
 
 def test_an_unknown_variant_is_named() -> None:

@@ -1,0 +1,115 @@
+"""Sessions with chat models of a server as assistant, as person and as both, by the command line."""
+
+import signal
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("openai")
+
+from housewise.core.record import Event
+from housewise.systems.basis.record import GuidanceEvent, LabActionEvent
+from housewise.worlds.lab.scenarios import draw_scenario
+from housewise.worlds.lab.variants import BY_NAME
+from tests.commands import run_module
+from tests.language.conftest import Answer, Body, ChatServer, Handler, completion
+from tests.servers import serving
+from tests.systems.basis.lab_server import PERSON, recorded_pair
+from tests.systems.command_runs import basis, contents, environment, record_of
+
+VARIANT = "make_carrot__banana__simple"
+RECORD = f"{VARIANT}-0-run0"
+ROLES = {"assistant": ("agent",), "person": ("person",), "both": ("agent", "person")}
+
+
+@pytest.fixture
+def server() -> Iterator[ChatServer]:
+    with serving(ChatServer()) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def scripted(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The record of a session of the scripted pair."""
+    folder = tmp_path_factory.mktemp("scripted")
+    basis(f"variant={VARIANT}", "--out", folder)
+    return record_of(folder, RECORD)
+
+
+def pair_of(record: Any) -> Answer:
+    return recorded_pair(record.events, draw_scenario(BY_NAME[VARIANT], 0, "training").state)
+
+
+def asking(server: ChatServer, roles: Sequence[str]) -> list[object]:
+    """Options that let the models of a server play roles."""
+    agent = ("--model", "m", "--base-url", server.url) if "agent" in roles else ()
+    person = ("models.person.model=p", f"models.person.base_url={server.url}") if "person" in roles else ()
+    return [f"variant={VARIANT}", *agent, *person]
+
+
+def play_and_die(events: int, *words: object) -> None:
+    """Run a command that is killed after so many events, where there are any."""
+    done = run_module("tests.systems.mortal", [events, "run", "--system", "basis", *words], environment())
+    assert done.returncode == (-signal.SIGKILL if events else 0), done.stdout + done.stderr
+
+
+def turns(events: Sequence[Event]) -> list[Any]:
+    """What was done and said."""
+    acted = [event.model_dump() for event in events if isinstance(event, LabActionEvent)]
+    spoken = [
+        event.model_dump(exclude={"usage", "oracle_speech"}) for event in events if isinstance(event, GuidanceEvent)
+    ]
+    return [acted, spoken]
+
+
+@pytest.mark.parametrize("roles", ROLES.values(), ids=ROLES)
+def test_a_killed_session_asks_nothing_twice_and_ends_as_one_of_the_same_words(
+    roles: Sequence[str], scripted: Any, server: ChatServer, tmp_path: Path
+) -> None:
+    server.play(pair_of(scripted))
+    # After a turn of the assistant, after an action of the person, and not at all.
+    for events in (5, 10, 0):
+        play_and_die(events, *asking(server, roles), "--out", tmp_path)
+    record = record_of(tmp_path, RECORD)
+    acted, spoken = turns(record.events)
+    assert [acted, spoken] == turns(scripted.events)
+    asked = {"agent": len(spoken), "person": len(acted)}
+    assert len(server.requests) == sum(asked[role] for role in roles)
+    assert record.header.models == {role: {"agent": "m", "person": PERSON}[role] for role in roles}
+    scores, usage = record.result.scores, record.result.usage
+    assert (scores["success"], scores["unread"], scores["steps"]) == (1, 0, len(acted))
+    if "agent" in roles:
+        assert (scores["speech_precision"], scores["speech_recall"]) == (1, 1)
+    assert usage.completion_tokens == (7 * len(spoken) if "agent" in roles else 0)
+
+
+def wanders(handler: Handler, body: Body) -> None:
+    """A person and an assistant whose words depend on the length of the prompt alone."""
+    length = len(body["messages"][-1]["content"])
+    action = ("RotateLeft 90", "LookUp", 'Speak "Where is it?"', "Dance")[length % 4]
+    speech = ("N/A", '"Turn around."', "no tag")[length % 3]
+    handler.reply(200, completion(f"<Action>{action}</Action>" if body["model"] == PERSON else f"<Speak>{speech}"))
+
+
+def test_sessions_side_by_side_are_as_one_after_another_that_were_killed(server: ChatServer, tmp_path: Path) -> None:
+    server.play(wanders)
+    words = [*asking(server, ROLES["both"]), "repeats=3", "max_actions=6", "attempts=2"]
+    assert "at most 66 requests to models" in basis(*words, "--workers", "3", "--out", tmp_path / "together")
+    asked = len(server.requests)
+    # In the second attempt of the first session; in the first attempt of the second one; and not at all.
+    for events in (17, 34, 0):
+        play_and_die(events, *words, "--out", tmp_path / "killed")
+    assert len(server.requests) == 2 * asked
+    assert contents(tmp_path / "killed") == contents(tmp_path / "together")
+    scores = record_of(tmp_path / "killed", RECORD).result.scores
+    assert 0 < scores["unread"] < 1 and (scores["steps"], scores["success_all"]) == (6, 0)
+
+
+def test_sessions_on_a_cluster_are_as_on_this_machine(cluster: str, server: ChatServer, tmp_path: Path) -> None:
+    server.play(wanders)
+    words = [*asking(server, ROLES["both"]), "repeats=2", "max_actions=4"]
+    for place, options in {"here": (), "cluster": ("--ray", cluster, "--workers", "2")}.items():
+        basis(*words, *options, "--out", tmp_path / place)
+    assert contents(tmp_path / "here") == contents(tmp_path / "cluster")
