@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,11 +14,14 @@ from housewise.agent.basis.knowledge import KnowledgeSwitches
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
 from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
 from housewise.agent.basis.views import Assistant, AssistantTurn
+from housewise.core.console import Console
 from housewise.language.base import ChatModel, Sampling
 from housewise.people.lab.chat_user import ChatUser, PromptSize
 from housewise.people.lab.phrases import load_user_phrases
 from housewise.people.lab.scripted_user import ALICE, BOB, ScriptedUser
+from housewise.people.lab.terminal_user import TerminalUser
 from housewise.people.lab.views import LabUser
+from housewise.people.terminal_prompt import Prompt
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job, System, Task
@@ -29,6 +33,7 @@ from housewise.worlds.lab.geometry import LabSpace
 from housewise.worlds.lab.layout import draw_lab_layout
 from housewise.worlds.lab.scenarios import draw_scenario, find_variant
 from housewise.worlds.lab.variants import BY_NAME
+from housewise.worlds.lab.view import encode_png
 
 
 class Basis(System[BasisSettings]):
@@ -72,8 +77,14 @@ class Basis(System[BasisSettings]):
         """See System.agent."""
         return self.settings.agent.planner
 
+    @property
+    def interactive(self) -> bool:
+        """See System.interactive."""
+        return self.settings.tasks.person == "terminal"
+
     def check(self) -> None:
         """See System.check."""
+        self.check_one_at_a_time("person=terminal")
         load_oracle_phrases(self.settings.agent.wording)
         load_user_phrases(self.settings.tasks.person_wording)
 
@@ -95,9 +106,10 @@ class Basis(System[BasisSettings]):
         world = LabSession(
             scenario,
             space,
-            lambda attempt: self._user(context.models, job.seed + attempt),
+            lambda attempt: self._user(context.models, job.seed, attempt),
             chosen.max_actions,
             chosen.attempts,
+            (lambda state: encode_png(space.view.picture(state).rgb)) if self.interactive else None,
         )
         state = BasisInitialState(
             variant=name,
@@ -131,8 +143,11 @@ class Basis(System[BasisSettings]):
         view = model_view(chosen.perception, knowledge) if chosen.planner == "llm" else oracle_view
         return GuidingAgent(chosen.planner, open_assistant, view, progress)
 
-    def _user(self, models: Mapping[str, ChatModel], seed: int) -> LabUser:
-        chosen = self.settings.tasks
+    def _user(self, models: Mapping[str, ChatModel], job_seed: int, attempt: int) -> LabUser:
+        chosen, seed = self.settings.tasks, job_seed + attempt
+        if chosen.person == "terminal":
+            prompt = Prompt(sys.stdin, Console(highlight=False))
+            return TerminalUser(prompt, chosen.max_actions, self.settings.agent.planner != "silent", attempt)
         if chosen.person == "model":
             sampling = Sampling(**self.settings.models.person.sampling.model_dump(), seed=seed)
             size: PromptSize = "compact" if self.settings.agent.compact else "full"

@@ -74,6 +74,7 @@ class LabSession:
         open_user: Creates the person of an attempt, by its number from 1.
         max_actions: Maximum number of actions per attempt.
         max_attempts: Maximum number of attempts.
+        draw: Returns what the person sees as PNG. None for people without pictures.
     """
 
     def __init__(
@@ -83,9 +84,10 @@ class LabSession:
         open_user: Callable[[int], LabUser],
         max_actions: int,
         max_attempts: int,
+        draw: Callable[[LabState], bytes] | None = None,
     ) -> None:
         self._scenario, self._surroundings, self._open_user = scenario, surroundings, open_user
-        self._max_actions, self._max_attempts = max_actions, max_attempts
+        self._max_actions, self._max_attempts, self._draw = max_actions, max_attempts, draw
 
     def reset(self) -> SessionObservation:
         """See World.reset."""
@@ -147,7 +149,8 @@ class LabSession:
     def _act(self, now: _Attempt) -> LabActionEvent:
         """Let the person act, and return the event."""
         before = now.run.state
-        view = build_user_view(before, self._surroundings, self._scenario.mission, self._turns)
+        picture = self._draw(before) if self._draw else None
+        view = build_user_view(before, self._surroundings, self._scenario.mission, self._turns, picture)
         turn = self._user.act(view)
         action = resolve_user_action(before, turn.action)
         outcome, reached = now.run.step(action)

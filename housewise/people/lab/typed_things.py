@@ -1,0 +1,172 @@
+"""Finds the thing that a player means: by its number in the list of what is in view, by name, or by how it looks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from housewise.people.lab.grounding import (
+    find_matches,
+    is_common,
+    is_decor,
+    is_small,
+    is_suitable,
+    possible_matches,
+    thing_words,
+)
+from housewise.people.lab.typed_lines import TypedLine
+from housewise.people.lab.understanding import Instruction, understand
+from housewise.people.lab.user_memory import UserMemory
+from housewise.people.lab.view_lists import arrange, describe_place, describe_thing
+from housewise.people.lab.views import SeenThing, UserView
+from housewise.people.lab.vocabulary import load_vocabulary
+from housewise.worlds.lab.actions import Verb
+from housewise.worlds.lab.texts import NEAR_METRES
+
+FROM_HAND: tuple[Verb, ...] = ("Place", "Pour", "Throw")
+"""Actions with the thing in the hand, aimed at another one."""
+_PRONOUN = re.compile(r"\b(?:it|them|that|this|there)\b", re.IGNORECASE)
+
+
+class UnclearThing(Exception):
+    """It is not clear which thing is meant. The message says why and what to do."""
+
+
+class SeveralThings(UnclearThing):
+    """Several things may be meant.
+
+    Attributes:
+        things: The things, from left to right.
+    """
+
+    def __init__(self, things: Sequence[SeenThing], numbers: Sequence[int]) -> None:
+        listed = (
+            f"\n{number:>3} {describe_thing(thing)}, {describe_place(thing)}"
+            for number, thing in zip(numbers, things, strict=True)
+        )
+        super().__init__(f"Which one?{''.join(listed)}")
+        self.things = tuple(things)
+
+
+@dataclass
+class ThingChooser:
+    """Finds what is meant in what a person sees, or remembers of the room.
+
+    Attributes:
+        memory: What they remember.
+        target: Id of the thing that was meant last, which "it" means.
+    """
+
+    memory: UserMemory
+    target: str = ""
+
+    def choose(self, line: TypedLine, verb: Verb | None, view: UserView) -> SeenThing:
+        """Return the thing at which an action is aimed.
+
+        Args:
+            line: The line, with an instruction.
+            verb: The action, or None to only look.
+            view: What the person sees.
+
+        Raises:
+            UnclearThing: None fits, or several fit.
+        """
+        step = line.instruction or Instruction(verb)
+        if verb in FROM_HAND and view.held is not None:
+            _check_hand(line, step, view)
+            step = replace(step, words=_without_name(step.words, view.held))
+        if line.numbers and not (step.words and verb in FROM_HAND and len(line.numbers) == 1):
+            found = _numbered(line.numbers[-1 if verb in FROM_HAND else 0], view)
+        elif not (step.words or step.context):
+            found = self._unnamed(line, verb, view)
+        else:
+            found = self._named(step, verb, view)
+        self.target = found.id
+        return found
+
+    def choose_among(self, typed: str, things: Sequence[SeenThing], view: UserView) -> SeenThing | None:
+        """Return the one of several things that an answer means, or None if it means none or several of them."""
+        if number := re.fullmatch(r"\D{0,12}?(\d{1,3})\D{0,3}", typed):
+            chosen = [each for each in things if int(number[1]) in _numbers([each], view)]
+            return chosen[0] if chosen else None
+        said = understand(f"take the {typed}").instructions
+        if not said:
+            return None
+        close = [match.thing for match in find_matches(said[0], things, {})[:1]] or list(things)
+        sided = _on_side(close if said[0].words else things, said[0].side)
+        return sided[0] if len(sided) == 1 and (said[0].side or said[0].words) else None
+
+    def _unnamed(self, line: TypedLine, verb: Verb | None, view: UserView) -> SeenThing:
+        """Return the thing that was meant last, or furniture to put something down on."""
+        last = [each for each in view.things if each.id == self.target]
+        if verb == "Place":
+            near = [each for each in last if each.distance <= NEAR_METRES and is_suitable(each, "Place")]
+            if near or (near := [each for each in view.things if _is_furniture(each)]):
+                return near[0]
+            raise UnclearThing("You see no furniture to put it down on. Turn, or go to a table or a shelf.")
+        if last and _PRONOUN.search(line.text):
+            return last[0]
+        raise UnclearThing("Which thing? Name it, or give its number in the list, as in: go to 2")
+
+    def _named(self, step: Instruction, verb: Verb | None, view: UserView) -> SeenThing:
+        """Return the thing that a description means."""
+        for known in (view.things, self.memory.elsewhere_in_room(view)):
+            matches = find_matches(step, known, {}, verb) or find_matches(step, known, {})
+            if matches:
+                return self._only(_on_side(possible_matches(matches, step.side), step.side), view)
+        room = self.memory.room_of(replace(step, verb=None), view.room)
+        hint = f"You saw such a thing in the {room}." if room else "Turn, go elsewhere, or ask how it looks."
+        raise UnclearThing(f"You see nothing here that fits that. {hint}")
+
+    def _only(self, things: Sequence[SeenThing], view: UserView) -> SeenThing:
+        """Return the thing that was meant last, if it is among some, or the nearest if all look alike."""
+        if last := [each for each in things if each.id == self.target]:
+            return last[0]
+        if len({describe_thing(each) for each in things}) == 1:
+            return min(things, key=lambda each: each.distance)
+        ordered = [each for each in arrange(view.things) if each in things]
+        raise SeveralThings(ordered or things, _numbers(ordered, view) or range(1, len(things) + 1))
+
+
+def _numbers(things: Sequence[SeenThing], view: UserView) -> list[int]:
+    """Return the numbers of things in the list of what is in view."""
+    listed = arrange(view.things)
+    return [listed.index(each) + 1 for each in things if each in listed]
+
+
+def _numbered(number: int, view: UserView) -> SeenThing:
+    listed = arrange(view.things)
+    if not 1 <= number <= len(listed):
+        raise UnclearThing(f"There is no {number} in the list of what you see; look shows it.")
+    return listed[number - 1]
+
+
+def _check_hand(line: TypedLine, step: Instruction, view: UserView) -> None:
+    """Check that the thing that shall be put, poured or thrown is the one in the hand."""
+    assert view.held is not None
+    named = Instruction("Pickup", words=step.place_words)
+    other = len(line.numbers) > 1 and _numbered(line.numbers[0], view).id != view.held.id
+    if step.place_words and not find_matches(named, [view.held], {}):
+        other = other or bool(find_matches(named, view.things, {}))
+    if other:
+        raise UnclearThing(f"What you hold is this: {describe_thing(view.held)}. First put it down.")
+
+
+def _without_name(words: Sequence[str], held: SeenThing) -> tuple[str, ...]:
+    """Return words without those for the thing in the hand, if they name it."""
+    if not {*load_vocabulary().text_content(held.name)} & {*words}:
+        return tuple(words)
+    return tuple(word for word in words if word not in thing_words(held))
+
+
+def _on_side(things: Sequence[SeenThing], side: str) -> list[SeenThing]:
+    """Return the one of some things that is meant by left, right or front; all without a side."""
+    if not side:
+        return list(things)
+    keys = {"left": lambda each: each.bearing, "right": lambda each: -each.bearing}
+    return [min(things, key=keys.get(side, lambda each: abs(each.bearing)))]
+
+
+def _is_furniture(thing: SeenThing) -> bool:
+    return is_common(thing.name) and is_suitable(thing, "Place") and not (is_small(thing) or is_decor(thing))
