@@ -46,8 +46,8 @@ def play_lab(
             raise UserError(f"{folder}: holds a finished session; name another folder with --out, or leave it out")
         try:
             session.play()
-        except RespondentLeft as left:
-            print_lines(console, f"{str(left).partition(';')[0]}; the task is not done: {variant.mission}")
+        except RespondentLeft:
+            print_lines(console, f"You left the lab. Not done: {variant.mission}")
             return
         _print_end(session, console)
 

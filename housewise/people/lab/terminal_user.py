@@ -30,16 +30,17 @@ _HINT = (
 )
 _HELP = """\
 say I want to break a bowl   to the assistant; a question needs no say
-go to the warehouse          another room, at once; rooms lists them
-go to 3, go to the table     by number, name or look: go to the tall gray machine
-turn left, turn right        by 90 degrees; turn left 45; look down; walk forward
-take the hammer, take 5      one thing at a time; you walk up to it by yourself
-put it on 2                  also: insert, drop, pour, throw it at the dart board
+go to the warehouse          at once; map lists the rooms
+go to 3, go to the table     by number, name or look: go to the tall machine
+turn left, turn right        by 45 degrees; also: turn left 90, walk forward
+take the hammer, take 5      one thing at a time; you walk up to it yourself
+put it on 2                  also: drop it, pour it into 2, throw it at 4
 use 4, open the white box    also: turn on, press, pull, close, break, hit
-look, look at 3              what you see, how a thing looks: these take no action
-map, hand, task              what you saw where, what you hold, your task: no action
-picture FILE.png             saves what you see as a picture: no action
-quit                         ends it"""
+look, look at 3              what you see; how a thing looks, what is on it
+map, hand, task              what you saw where, what you hold, what to do
+picture FILE.png             saves what you see
+quit                         ends it
+What the last four lines name takes no action; all else takes one or two."""
 _EXAMPLES = "go to the table; take 3; say where is the hammer; help"
 _INDENT = "      "
 _RESULTS: dict[Verb, str] = {
@@ -50,6 +51,7 @@ _RESULTS: dict[Verb, str] = {
     "Toggle": "You use the {}.", "Break": "You hit the {}.", "Pour": "You pour it into the {}.",
     "Throw": "You throw it at the {}.", "Speak": "You have said it.",
 }  # fmt: skip
+_MOVES: tuple[Verb, ...] = (*AMOUNTS, "GotoRoom", "GotoObject")
 
 
 class TerminalUser:
@@ -97,7 +99,8 @@ class TerminalUser:
         else:
             self._introduce(view)
         description = describe_view(view)
-        if description != self._description:
+        has_moved = bool(view.history) and view.history[-1].action.verb in _MOVES
+        if has_moved or description != self._description:
             self._prompt.say(description, _INDENT)
         self._description = description
 

@@ -105,13 +105,13 @@ def read_line(typed: str) -> TypedLine | None:
 def _read_move(plain: str) -> tuple[LabAction, ...]:
     """Return the actions of a line about moving or turning; none if it is about something else."""
     if _AROUND.fullmatch(plain):
-        return (LabAction("RotateRight", "90"),) * (1 if plain.startswith("look") else 2)
+        # Two turns of 45 degrees in one would skip what is between two views.
+        return (LabAction("RotateRight", "45"),) if plain.startswith("look") else (LabAction("RotateRight", "90"),) * 2
     found = _TURN.fullmatch(plain) or _PITCH.fullmatch(plain) or _WALK.fullmatch(plain)
     if found is None:
         return ()
     verb = _VERBS[found["side"] if found["side"] in _VERBS else found["side"].rstrip("s")]
-    usual = max(AMOUNTS[verb]) if verb.startswith("Rotate") else min(AMOUNTS[verb])
-    return (LabAction(verb, found["n"] or str(usual)),)
+    return (LabAction(verb, found["n"] or str(min(AMOUNTS[verb]))),)
 
 
 def _read_instruction(line: str, numbers: tuple[int, ...]) -> TypedLine | None:

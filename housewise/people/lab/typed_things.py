@@ -116,7 +116,7 @@ class ThingChooser:
             if matches:
                 return self._only(_on_side(possible_matches(matches, step.side), step.side), view)
         room = self.memory.room_of(replace(step, verb=None), view.room)
-        hint = f"You saw such a thing in the {room}." if room else "Turn, go elsewhere, or ask how it looks."
+        hint = f"You saw such a thing in the {room}." if room else "Turn, go up to furniture, go elsewhere, or ask how it looks."
         raise UnclearThing(f"You see nothing here that fits that. {hint}")
 
     def _only(self, things: Sequence[SeenThing], view: UserView) -> SeenThing:

@@ -16,7 +16,7 @@ def arrange(things: Sequence[SeenThing]) -> tuple[SeenThing, ...]:
 def describe_view(view: UserView) -> str:
     """Return where the person is, what they hold and what is in view, numbered as ``arrange`` orders it."""
     held = f"You hold this: {describe_thing(view.held)}." if view.held else "Your hand is empty."
-    lines = [f"You are in the {view.room}. {held}"]
+    lines = [f"You are in the {view.room}, facing {view.facing}. {held}"]
     if not view.is_lit:
         lines.append("The lights are out.")
     lines.append("You see, from left to right:" if view.things else "You see nothing but walls here.")
