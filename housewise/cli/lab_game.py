@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from housewise.core.console import Console, print_lines
@@ -47,6 +48,8 @@ def play_lab(
         try:
             session.play()
         except RespondentLeft:
+            if out is None:
+                shutil.rmtree(folder, ignore_errors=True)
             print_lines(console, f"You left the lab. Not done: {variant.mission}")
             return
         _print_end(session, console)

@@ -9,9 +9,9 @@ from housewise.core.files import write_bytes
 from housewise.core.formatting import plural
 from housewise.people.lab.grounding import is_suitable, is_tool
 from housewise.people.lab.typed_lines import TypedLine, read_line
-from housewise.people.lab.typed_things import FROM_HAND, SeveralThings, ThingChooser, UnclearThing
+from housewise.people.lab.typed_things import FROM_HAND, SeveralThings, ThingChooser, UnclearThing, choose_among
 from housewise.people.lab.user_memory import UserMemory
-from housewise.people.lab.view_lists import describe_place, describe_thing, describe_view
+from housewise.people.lab.view_lists import describe_thing, describe_view, locate_thing
 from housewise.people.lab.views import SeenThing, UserTurn, UserView
 from housewise.people.respondent import RespondentLeft
 from housewise.people.terminal_prompt import InputEnded, Prompt
@@ -81,10 +81,14 @@ class TerminalUser:
             RespondentLeft: The player quits, or the input has ended.
         """
         self._memory.look(view)
-        self._print_news(view)
+        if view.history:
+            self._print_last_turn(view)
+        else:
+            self._introduce(view)
         if self._next_actions and view.history[-1].outcome.succeeded:
             return UserTurn("", self._next_actions.pop(0))
         self._next_actions = []
+        self._print_view(view)
         while not self._next_actions:
             try:
                 self._next_actions = self._read_actions(view)
@@ -92,12 +96,8 @@ class TerminalUser:
                 self._prompt.say(str(problem), _INDENT)
         return UserTurn("", self._next_actions.pop(0))
 
-    def _print_news(self, view: UserView) -> None:
-        """Print what became of the last action, what the assistant said, and what is in view if it has changed."""
-        if view.history:
-            self._print_last_turn(view)
-        else:
-            self._introduce(view)
+    def _print_view(self, view: UserView) -> None:
+        """Print what is in view, if the person has moved or if it has changed."""
         description = describe_view(view)
         has_moved = bool(view.history) and view.history[-1].action.verb in _MOVES
         if has_moved or description != self._description:
@@ -143,8 +143,9 @@ class TerminalUser:
         if self._unclear is not None:
             (unclear, several), self._unclear = self._unclear, None
             is_answer = typed.lower() in ("left", "right") or read_line(typed) is None
-            chosen = self._chooser.choose_among(typed, several.things, view) if is_answer else None
+            chosen = choose_among(typed, several.numbered) if is_answer else None
             if chosen is not None:
+                self._chooser.target = chosen.id
                 return self._act_on(chosen, unclear, view)
         if not typed:
             self._prompt.say(f"Type what you do or say, for example: {_EXAMPLES}")
@@ -197,7 +198,7 @@ class TerminalUser:
         if line.command == "examine":
             on = [describe_thing(each) for each in view.things if each.holder == thing.id]
             holds = f" You see on or in it: {', '.join(on)}." if on else ""
-            self._prompt.say(f"{describe_thing(thing)}, {describe_place(thing)}.{holds}", _INDENT)
+            self._prompt.say(f"{locate_thing(thing, view)}.{holds}", _INDENT)
             return []
         assert line.instruction is not None
         verb = line.instruction.verb or "GotoObject"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from housewise.people.lab.grounding import (
@@ -18,7 +18,7 @@ from housewise.people.lab.grounding import (
 from housewise.people.lab.typed_lines import TypedLine
 from housewise.people.lab.understanding import Instruction, understand
 from housewise.people.lab.user_memory import UserMemory
-from housewise.people.lab.view_lists import arrange, describe_place, describe_thing
+from housewise.people.lab.view_lists import arrange, describe_thing, locate_thing
 from housewise.people.lab.views import SeenThing, UserView
 from housewise.people.lab.vocabulary import load_vocabulary
 from housewise.worlds.lab.actions import Verb
@@ -26,6 +26,7 @@ from housewise.worlds.lab.texts import NEAR_METRES
 
 FROM_HAND: tuple[Verb, ...] = ("Place", "Pour", "Throw")
 """Actions with the thing in the hand, aimed at another one."""
+_SEARCH_HINT = "Turn, go up to furniture, go elsewhere, or ask how it looks."
 _PRONOUN = re.compile(r"\b(?:it|them|that|this|there)\b", re.IGNORECASE)
 
 
@@ -37,16 +38,13 @@ class SeveralThings(UnclearThing):
     """Several things may be meant.
 
     Attributes:
-        things: The things, from left to right.
+        numbered: The things by their numbers, in order.
     """
 
-    def __init__(self, things: Sequence[SeenThing], numbers: Sequence[int]) -> None:
-        listed = (
-            f"\n{number:>3} {describe_thing(thing)}, {describe_place(thing)}"
-            for number, thing in zip(numbers, things, strict=True)
-        )
+    def __init__(self, numbered: Mapping[int, SeenThing], view: UserView) -> None:
+        listed = (f"\n{number:>3} {locate_thing(thing, view)}" for number, thing in numbered.items())
         super().__init__(f"Which one?{''.join(listed)}")
-        self.things = tuple(things)
+        self.numbered = numbered
 
 
 @dataclass
@@ -85,18 +83,6 @@ class ThingChooser:
         self.target = found.id
         return found
 
-    def choose_among(self, typed: str, things: Sequence[SeenThing], view: UserView) -> SeenThing | None:
-        """Return the one of several things that an answer means, or None if it means none or several of them."""
-        if number := re.fullmatch(r"\D{0,12}?(\d{1,3})\D{0,3}", typed):
-            chosen = [each for each in things if int(number[1]) in _numbers([each], view)]
-            return chosen[0] if chosen else None
-        said = understand(f"take the {typed}").instructions
-        if not said:
-            return None
-        close = [match.thing for match in find_matches(said[0], things, {})[:1]] or list(things)
-        sided = _on_side(close if said[0].words else things, said[0].side)
-        return sided[0] if len(sided) == 1 and (said[0].side or said[0].words) else None
-
     def _unnamed(self, line: TypedLine, verb: Verb | None, view: UserView) -> SeenThing:
         """Return the thing that was meant last, or furniture to put something down on."""
         last = [each for each in view.things if each.id == self.target]
@@ -116,7 +102,11 @@ class ThingChooser:
             if matches:
                 return self._only(_on_side(possible_matches(matches, step.side), step.side), view)
         room = self.memory.room_of(replace(step, verb=None), view.room)
-        hint = f"You saw such a thing in the {room}." if room else "Turn, go up to furniture, go elsewhere, or ask how it looks."
+        hint = (
+            f"You saw such a thing in the {room}."
+            if room
+            else "Turn, go up to furniture, go elsewhere, or ask how it looks."
+        )
         raise UnclearThing(f"You see nothing here that fits that. {hint}")
 
     def _only(self, things: Sequence[SeenThing], view: UserView) -> SeenThing:
@@ -125,14 +115,24 @@ class ThingChooser:
             return last[0]
         if len({describe_thing(each) for each in things}) == 1:
             return min(things, key=lambda each: each.distance)
-        ordered = [each for each in arrange(view.things) if each in things]
-        raise SeveralThings(ordered or things, _numbers(ordered, view) or range(1, len(things) + 1))
+        listed = dict(enumerate(arrange(view.things), 1))
+        in_view = {number: thing for number, thing in listed.items() if thing in things}
+        raise SeveralThings(in_view or dict(enumerate(things, 1)), view)
 
 
-def _numbers(things: Sequence[SeenThing], view: UserView) -> list[int]:
-    """Return the numbers of things in the list of what is in view."""
-    listed = arrange(view.things)
-    return [listed.index(each) + 1 for each in things if each in listed]
+def choose_among(typed: str, numbered: Mapping[int, SeenThing]) -> SeenThing | None:
+    """Return the one of several things that an answer means by number, side or words. None if it means no one."""
+    if number := re.fullmatch(r"\D{0,12}(\d{1,3})\D{0,3}", typed):
+        return numbered.get(int(number[1]))
+    said = understand(f"take the {typed}").instructions
+    if not said or not (said[0].words or said[0].side):
+        return None
+    things = list(numbered.values())
+    if said[0].words:
+        matches = find_matches(said[0], things, {})
+        things = possible_matches(matches, said[0].side) if matches else []
+    chosen = _on_side(things, said[0].side) if things else []
+    return chosen[0] if len(chosen) == 1 else None
 
 
 def _numbered(number: int, view: UserView) -> SeenThing:

@@ -21,7 +21,7 @@ def describe_view(view: UserView) -> str:
         lines.append("The lights are out.")
     lines.append("You see, from left to right:" if view.things else "You see nothing but walls here.")
     for number, (thing, depth) in enumerate(_nested(view.things), 1):
-        where = "" if depth else f", {describe_place(thing)}"
+        where = "" if depth else f", {_place(thing)}"
         lines.append(f"{number:>3} {'   ' * depth}{describe_thing(thing)}{where}")
     return "\n".join(lines)
 
@@ -36,8 +36,12 @@ def describe_thing(thing: SeenThing) -> str:
     return f"{name} ({details})" if (details := ", ".join(filter(None, [" ".join(look), *states]))) else name
 
 
-def describe_place(thing: SeenThing) -> str:
-    """Return where a thing is, seen from the person."""
+def locate_thing(thing: SeenThing, view: UserView) -> str:
+    """Return the description of a thing, and where it is, seen from the person."""
+    return f"{describe_thing(thing)}, {_place(thing) if thing in view.things else 'out of view'}"
+
+
+def _place(thing: SeenThing) -> str:
     side = "ahead" if abs(thing.bearing) <= FRONT_DEGREES else "to the right" if thing.bearing > 0 else "to the left"
     return f"{thing.distance:.1f} m {side}"
 
