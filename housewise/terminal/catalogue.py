@@ -87,11 +87,11 @@ def find_people(data: Path | None = None, system: str | None = None) -> Descript
     """
     if system is not None:
         return _PEOPLE[system](data) if system in _PEOPLE else {}
-    return {
-        name: about if system == "personalize" else f"--system {system}: {about}"
-        for system, find in _PEOPLE.items()
-        for name, about in find(data).items()
-    }
+    found: dict[str, list[str]] = {}
+    for each, find in _PEOPLE.items():
+        for name, about in find(data).items():
+            found.setdefault(name, []).append(about if each == "personalize" else f"--system {each}: {about}")
+    return {name: "; ".join(abouts) for name, abouts in found.items()}
 
 
 def _house_people(data: Path | None) -> Descriptions:

@@ -106,7 +106,7 @@ def test_what_people_type_is_done(line, expected):
 
 
 def test_which_one_is_meant_is_asked_and_answered_by_number_look_or_side():
-    lines = ("quantum lab", "look at the computer", "9", "use the machine", "the silver one", "go to the computer", "1")
+    lines = ("quantum lab", "look at the computer", "9", "use the machine", "the silver one", "go to the computer", "2")
     _, which, ninth, machine, silver, remembered, black = replies(lines, "make_carrot", "--no-assistant")[:7]
     assert which.startswith("Which one? 1 computer (black screen") and "9 computer (screen with a green base" in which
     assert ninth == "computer (screen with a green base and a label on top), 5.0 m ahead."
