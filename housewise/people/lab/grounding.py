@@ -107,6 +107,11 @@ def find_matches(
     return sorted(matches, key=lambda match: (-match.score, match.thing.distance, match.thing.id))
 
 
+def shows_all(instruction: Instruction, thing: SeenThing) -> bool:
+    """Return whether a thing shows every word of look that was said."""
+    return _visual_words() & {*instruction.words, *instruction.context} <= thing_words(thing)
+
+
 def is_described(instruction: Instruction) -> bool:
     """Return whether words of look were said, besides names such as "machine"."""
     return bool(_visual_words() & {*instruction.words, *instruction.context})
@@ -160,7 +165,8 @@ def _score(
     name = load_vocabulary().text_content(thing.name)
     score = sum(weights[word] * (0.5 + 1 / frequency[word]) for word in weights if word in words)
     score += sum(0.3 * weight for word, weight in weights.items() if word in holder and word not in words)
-    if not score:
+    colors = _colors() & {*instruction.words, *instruction.context} - {*holder}
+    if not score or (colors and not colors.intersection(words)):
         return 0.0
     if is_common(thing.name):
         # A common thing is known by its name: "jar" alone does not mean the other kind of jar.
@@ -187,6 +193,13 @@ def _common_names(small: bool) -> frozenset[str]:
     """Return the words of the names of common things, small ones or furniture."""
     names = [kind.name for kind in KINDS.values() if kind.is_common and ("pickupable" in kind.properties) == small]
     return frozenset(word for name in names for word in load_vocabulary().text_content(name))
+
+
+@lru_cache(maxsize=1)
+def _colors() -> frozenset[str]:
+    """Return the words of colours."""
+    colors = {color for kind in KINDS.values() for color in kind.colors}
+    return frozenset(word for color in colors for word in load_vocabulary().text_content(color))
 
 
 @lru_cache(maxsize=1)

@@ -21,6 +21,7 @@ from housewise.people.lab.grounding import (
     is_tool,
     names_common,
     possible_matches,
+    shows_all,
     thing_words,
 )
 from housewise.people.lab.phrases import Occasion, load_user_phrases
@@ -57,6 +58,10 @@ ALICE = UserTraits("Alice", talkativeness=0.0)
 BOB = UserTraits("Bob")
 _HAND: tuple[Verb, ...] = ("Place", "Pour", "Throw", "Break")
 _MOVES: dict[Verb, str] = {"MoveForward": "1", "MoveBackward": "1", "RotateLeft": "90", "RotateRight": "90"}
+
+
+_Meaning = tuple[Verb | None, frozenset[str]]
+"""What is to be done, and the words for the thing."""
 
 
 @dataclass
@@ -100,6 +105,8 @@ class ScriptedUser:
         self._unanswered = 0
         self._must_answer = False
         self._target: str | None = None
+        self._done: tuple[Instruction, SeenThing] | None = None
+        self._refuted: dict[_Meaning, set[str]] = {}
         self._generator = random.Random(seed)
 
     def act(self, view: UserView) -> UserTurn:
@@ -119,6 +126,8 @@ class ScriptedUser:
         if agenda.is_acting and last.outcome.succeeded:
             if self._target is not None:
                 self._memory.learn_name(self._target, current.words or current.context)
+                if last.action.argument == self._target and self._target in self._memory.things:
+                    self._done = current, self._memory.things[self._target]
             agenda.drop_first()
         elif agenda.is_acting:
             agenda.is_acting = False
@@ -126,7 +135,7 @@ class ScriptedUser:
             if status == "ReceptacleIsClosed":
                 agenda.steps.insert(0, Instruction("Open", words=self._memory.words_of(target)))
             elif status not in ("TargetOutOfRange", "AlreadyHoldingObject", "NoFreeHand"):
-                agenda.excluded.add(target)
+                self._refuted.setdefault(_meaning(current), set()).add(target)
 
     def _listen(self, speech: str, view: UserView) -> None:
         advice = understand(speech)
@@ -137,6 +146,7 @@ class ScriptedUser:
         if not steps:
             return
         self._unanswered = 0
+        self._doubt(steps)
         tells_more = all(each.verb in (None, "GotoObject") and each.room in ("", HERE, view.room) for each in steps)
         if self._agenda.steps and tells_more:
             # It tells more about what the person is about to do.
@@ -147,6 +157,14 @@ class ScriptedUser:
             )
         else:
             self._agenda = _Agenda(steps)
+
+    def _doubt(self, steps: list[Instruction]) -> None:
+        """If what was just done is said again, it was done to another thing than the one meant, unless all fits."""
+        done, self._done = self._done, None
+        if done is None or shows_all(*done):
+            return
+        if any(_meaning(each) == _meaning(done[0]) for each in steps):
+            self._refuted.setdefault(_meaning(done[0]), set()).add(done[1].id)
 
     def _decide(self, view: UserView) -> UserTurn:
         if not view.history:
@@ -252,7 +270,8 @@ class ScriptedUser:
         """Return the things in view, or remembered in this room, that an instruction may mean, best first."""
         known = candidates if candidates is not None else [*view.things, *self._memory.elsewhere_in_room(view)]
         # Nobody reaches for what floats.
-        known = [each for each in known if each.id not in self._agenda.excluded and "floating" not in each.look.split()]
+        excluded = self._agenda.excluded | self._refuted.get(_meaning(step), set())
+        known = [each for each in known if each.id not in excluded and "floating" not in each.look.split()]
         if view.held is not None and verb in _HAND:
             step = _without(step, view.held, self._memory)
         matches = find_matches(step, known, self._memory.aliases, verb)
@@ -273,13 +292,16 @@ class ScriptedUser:
         later = [each.room for each in self._agenda.steps[1:] if each.verb == "GotoRoom" and each.room != view.room]
         if later and not step.room and step.verb is not None:
             return UserTurn("Perhaps it is where I shall go next.", LabAction("GotoRoom", later[0]))
-        if not step.room and (room := self._memory.room_of(step, view.room)):
+        room = "" if step.room else self._memory.room_of(step, view.room)
+        if room and names_common(step):
             return UserTurn("I saw it there.", LabAction("GotoRoom", room))
         if (container := self._closed_container(step, view)) is not None:
             return container
-        hints = {*step.place_words, *step.context}
-        if (action := self._memory.explore(view, self._dangers, hints)) is not None:
+        if (action := self._memory.explore(view, self._dangers, self._said_places(step, view))) is not None:
             return UserTurn("I do not see it yet.", action)
+        if room:
+            return UserTurn("I saw it there.", LabAction("GotoRoom", room))
+        self._refuted.pop(_meaning(step), None)
         if step.verb is None or self._agenda.questions >= self.traits.patience:
             return None
         self._agenda.questions += 1
@@ -287,6 +309,15 @@ class ScriptedUser:
         occasion: Occasion = "look" if self._agenda.questions > 1 and not is_common(name) else "where"
         self._memory.explore_again(view.room)
         return self._say(occasion, "I cannot find it.", view, thing=name)
+
+    def _said_places(self, step: Instruction, view: UserView) -> list[SeenThing]:
+        """Return the things on or in which a small thing is said to be: those that fit most words said beside it."""
+        if step.verb not in ("Pickup", "Break"):
+            return []
+        known = [*view.things, *self._memory.elsewhere_in_room(view)]
+        places = [each for each in known if is_suitable(each, "Place") and not is_small(each)]
+        fits = [len(thing_words(each).intersection({*step.place_words, *step.context})) for each in places]
+        return [each for each, fit in zip(places, fits, strict=True) if fit == max(fits) > 0]
 
     def _closed_container(self, step: Instruction, view: UserView) -> UserTurn | None:
         """Open a container that was mentioned beside a thing that is not in view: "the lever in the white box"."""
@@ -345,6 +376,10 @@ class ScriptedUser:
 
 
 _TURN = LabAction("RotateRight", "90")
+
+
+def _meaning(step: Instruction) -> _Meaning:
+    return step.verb, frozenset(step.words)
 
 
 def _without(step: Instruction, held: SeenThing, memory: UserMemory) -> Instruction:

@@ -96,7 +96,10 @@ def _understand(text: str) -> UnderstoodSpeech:
             continue
         is_about_it = bool(tokens) and tokens[0] in vocabulary.function_words["pronouns"]
         tokens, forbidden = _set_apart(tokens, vocabulary)
-        avoided += [instruction for each in forbidden for instruction in _read(each, vocabulary)]
+        against = [instruction for each in forbidden for instruction in _read(each, vocabulary)]
+        # "It is on. Keep away from it." "That did not work." warns of nothing.
+        against = [each if each.verb or each.words else (pending or instructions or [each])[-1] for each in against]
+        avoided += [each for each in against if _says_something(each)]
         found = [instruction for each in _split_at_verbs(tokens, vocabulary) for instruction in _read(each, vocabulary)]
         if [each.verb for each in found] == ["GotoRoom"] and {"for that", "for it", "for this"} & _pairs(tokens):
             found = [replace(found[0], verb=None)]  # "You should go to the warehouse for that."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from housewise.people.lab.grounding import (
@@ -73,39 +73,38 @@ class UserMemory:
         matches = find_matches(step, others, self.aliases, step.verb)
         return self.rooms[matches[0].thing.id] if matches else ""
 
-    def explore(self, view: UserView, dangers: set[str], hints: Collection[str] = ()) -> LabAction | None:
-        """Return the next action of a search of this room: turn around, then go to furniture. None if it is over.
+    def explore(self, view: UserView, dangers: set[str], likely: Sequence[SeenThing] = ()) -> LabAction | None:
+        """Return the next action of a search of this room. None if it is over.
+
+        The person goes to where the thing is said to be, then turns around, then goes to furniture.
 
         Args:
             view: What the person knows.
             dangers: Ids of things that they were warned of.
-            hints: Words about where the thing is; furniture that they describe comes first.
+            likely: Things in this room on or in which it is said to be.
         """
+        visited = self.visited.setdefault(view.room, set())
+        if there := [each for each in likely if each.id not in visited | dangers]:
+            visited.add(there[0].id)
+            return LabAction("GotoObject", there[0].id)
         if self.turned.get(view.room, 0) < TURNS_PER_SEARCH:
             self.turned[view.room] = self.turned.get(view.room, 0) + 1
             return LabAction("RotateRight", "90")
-        visited = self.visited.setdefault(view.room, set())
-        places = [each for each in [*view.things, *self.elsewhere_in_room(view)] if is_suitable(each, "Place")]
-        places = [
-            each
-            for each in places
-            if not (is_small(each) or is_decor(each))
-            and (is_common(each.name) or self.aliases.get(each.id, set()).intersection(hints))
-        ]
-        places = [each for each in places if each.id not in visited | dangers]
-        if places and len(visited) < VISITS_PER_SEARCH:
-            farthest = max(
-                places,
-                key=lambda each: (
-                    len({*thing_words(each), *self.aliases.get(each.id, ())}.intersection(hints)),
-                    each.distance,
-                    each.id,
-                ),
-            )
-            visited.add(farthest.id)
-            return LabAction("GotoObject", farthest.id)
-        self.searched.add(view.room)
-        return None
+        large = [each for each in [*view.things, *self.elsewhere_in_room(view)] if not is_small(each)]
+        large = [each for each in large if is_common(each.name) and each.id not in visited | dangers]
+        furniture = [each for each in large if is_suitable(each, "Place") and not is_decor(each)]
+        if len(visited) >= VISITS_PER_SEARCH or not large:
+            target = None
+        elif view.history and view.history[-1].outcome.status == "TargetInaccessible":
+            # What blocks the way may also hide the thing.
+            target = min(large, key=lambda each: (each.distance, each.id))
+        else:
+            target = max(furniture, key=lambda each: (each.distance, each.id), default=None)
+        if target is None:
+            self.searched.add(view.room)
+            return None
+        visited.add(target.id)
+        return LabAction("GotoObject", target.id)
 
     def explore_again(self, room: str) -> None:
         """Begin another search of a room."""
