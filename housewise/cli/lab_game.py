@@ -16,7 +16,7 @@ from housewise.systems.basis.system import Basis
 from housewise.systems.basis.world import SOLVED
 from housewise.terminal.run_folders import dated_name, run_folder, shell_command
 from housewise.worlds.lab.history import replace_names
-from housewise.worlds.lab.rules import DONE
+from housewise.worlds.lab.scenarios import MAX_ACTIONS
 from housewise.worlds.lab.variants import VARIANTS, Variant
 
 
@@ -74,16 +74,15 @@ def _print_end(session: Run, console: Console) -> None:
     path = session.episodes / f"{session.jobs[0].name}.jsonl"
     record = read_record(path)
     last = [event for event in record.events if isinstance(event, LabActionEvent)][-1]
-    if last.message != DONE.message:
-        print_lines(console, replace_names(last.message))
     scores, reached = record.result.scores, record.result.final["attempts"][0]
+    print_lines(console, f"[{scores['steps']:.0f} of {MAX_ACTIONS}] {replace_names(last.message)}")
     is_done = record.result.end_reason == SOLVED
     done = "You have done it" if is_done else f"Not done ({record.result.end_reason})"
     subgoals = record.header.initial_state["subgoals"]
     print_lines(
         console,
         f"{done}: {record.header.initial_state['mission']}",
-        f"{plural(int(scores['steps']), 'action')}, {int(scores['user_turns'])} of them speech; "
+        f"{plural(int(scores['steps']), 'action')}, {scores['user_turns']:.0f} of them speech; "
         f"{len(reached)} of {plural(len(subgoals), 'subgoal')}: {', '.join(reached).replace('_', ' ') or 'none'}",
         f"record: {path}",
         f"look at it: {shell_command('report', session.folder)}",

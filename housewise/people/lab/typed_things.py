@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from housewise.people.lab.grounding import (
@@ -12,6 +12,7 @@ from housewise.people.lab.grounding import (
     is_decor,
     is_small,
     is_suitable,
+    plain_words,
     possible_matches,
     thing_words,
 )
@@ -96,17 +97,22 @@ class ThingChooser:
         raise UnclearThing("Which thing? Name it, or give its number in the list, as in: go to 2")
 
     def _named(self, step: Instruction, verb: Verb | None, view: UserView) -> SeenThing:
-        """Return the thing that a description means."""
-        for known in (view.things, self.memory.elsewhere_in_room(view)):
-            matches = find_matches(step, known, {}, verb) or find_matches(step, known, {})
-            if matches:
-                return self._only(_on_side(possible_matches(matches, step.side), step.side), view)
+        """Return the thing that a description means, or that the assistant described by the same name."""
+        several: SeveralThings | None = None
+        for each in (step, *_heard(step, view)):
+            for known in (view.things, self.memory.elsewhere_in_room(view)):
+                matches = find_matches(each, known, {}, verb) or find_matches(each, known, {})
+                if not matches:
+                    continue
+                try:
+                    return self._only(_on_side(possible_matches(matches, each.side), each.side), view)
+                except SeveralThings as found:
+                    several = several or found
+                break
+        if several is not None:
+            raise several
         room = self.memory.room_of(replace(step, verb=None), view.room)
-        hint = (
-            f"You saw such a thing in the {room}."
-            if room
-            else "Turn, go up to furniture, go elsewhere, or ask how it looks."
-        )
+        hint = f"You saw such a thing in the {room}." if room else _SEARCH_HINT
         raise UnclearThing(f"You see nothing here that fits that. {hint}")
 
     def _only(self, things: Sequence[SeenThing], view: UserView) -> SeenThing:
@@ -118,6 +124,15 @@ class ThingChooser:
         listed = dict(enumerate(arrange(view.things), 1))
         in_view = {number: thing for number, thing in listed.items() if thing in things}
         raise SeveralThings(in_view or dict(enumerate(things, 1)), view)
+
+
+def _heard(step: Instruction, view: UserView) -> Iterator[Instruction]:
+    """Yield what the assistant said about a thing of the same uncommon name, the last first."""
+    names = {*step.words} - plain_words()
+    for turn in reversed(view.history if names else ()):
+        for advice in understand(turn.speech or "").instructions:
+            if names & {*advice.words, *advice.context}:
+                yield replace(advice, side="")
 
 
 def choose_among(typed: str, numbered: Mapping[int, SeenThing]) -> SeenThing | None:
