@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from housewise.people.lab.grounding import (
     find_matches,
     is_common,
     is_decor,
+    is_described,
     is_small,
     is_suitable,
     plain_words,
@@ -97,42 +98,40 @@ class ThingChooser:
         raise UnclearThing("Which thing? Name it, or give its number in the list, as in: go to 2")
 
     def _named(self, step: Instruction, verb: Verb | None, view: UserView) -> SeenThing:
-        """Return the thing that a description means, or that the assistant described by the same name."""
-        several: SeveralThings | None = None
-        for each in (step, *_heard(step, view)):
-            for known in (view.things, self.memory.elsewhere_in_room(view)):
-                matches = find_matches(each, known, {}, verb) or find_matches(each, known, {})
-                if not matches:
-                    continue
-                try:
-                    return self._only(_on_side(possible_matches(matches, each.side), each.side), view)
-                except SeveralThings as found:
-                    several = several or found
-                break
-        if several is not None:
-            raise several
-        room = self.memory.room_of(replace(step, verb=None), view.room)
+        """Return the thing that a description means. An uncommon name means what the assistant described by it."""
+        is_known = not {*step.words} - plain_words()
+        described = None if is_known else _heard(step, view)
+        step = described or step
+        for known in (view.things, self.memory.elsewhere_in_room(view)):
+            matches = find_matches(step, known, {}, verb) or find_matches(step, known, {})
+            if matches:
+                things = _on_side(possible_matches(matches, step.side), step.side)
+                return self._only(things, view, is_known or described is not None)
+        room = self.memory.room_of(replace(step, verb=None), view.room) if is_known or described else ""
         hint = f"You saw such a thing in the {room}." if room else _SEARCH_HINT
         raise UnclearThing(f"You see nothing here that fits that. {hint}")
 
-    def _only(self, things: Sequence[SeenThing], view: UserView) -> SeenThing:
+    def _only(self, things: Sequence[SeenThing], view: UserView, is_sure: bool) -> SeenThing:
         """Return the thing that was meant last, if it is among some, or the nearest if all look alike."""
         if last := [each for each in things if each.id == self.target]:
             return last[0]
-        if len({describe_thing(each) for each in things}) == 1:
+        if is_sure and len({describe_thing(each) for each in things}) == 1:
             return min(things, key=lambda each: each.distance)
         listed = dict(enumerate(arrange(view.things), 1))
         in_view = {number: thing for number, thing in listed.items() if thing in things}
         raise SeveralThings(in_view or dict(enumerate(things, 1)), view)
 
 
-def _heard(step: Instruction, view: UserView) -> Iterator[Instruction]:
-    """Yield what the assistant said about a thing of the same uncommon name, the last first."""
-    names = {*step.words} - plain_words()
-    for turn in reversed(view.history if names else ()):
+def _heard(step: Instruction, view: UserView) -> Instruction | None:
+    """Return what the assistant said last about the look of a thing of the same name. None if it did not."""
+    named = {*step.words}
+    for turn in reversed(view.history):
         for advice in understand(turn.speech or "").instructions:
-            if names & {*advice.words, *advice.context}:
-                yield replace(advice, side="")
+            is_shorter = bool(advice.words) and named <= {*advice.words} and advice.words[-1] in named
+            is_same = bool(advice.words) and ({*advice.words} <= named or is_shorter)
+            if is_same and is_described(advice):
+                return replace(advice, side="")
+    return None
 
 
 def choose_among(typed: str, numbered: Mapping[int, SeenThing]) -> SeenThing | None:
