@@ -15,17 +15,7 @@ from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import ROOMS
 from tests.in_process import call_housewise
 
-GUIDED = {
-    "make_carrot": (
-        "say I want to turn the banana into a carrot",
-        *("go to the warehouse", "go to the shelf", "take the banana", "go to the quantum lab", "turn left"),
-        *("go to the machine with the carrot sign", "put the banana on it", "turn it on"),
-    ),
-    "fire_laser__none__assemble_laser": (
-        *("I want to fire the laser", "break room", "go up to the brown table", "grab the silver board"),
-        *("where do I take it?", "go to the robotics lab", "attach it to the gray machine", "use the red computer"),
-    ),
-}
+EXAMPLES = Path(__file__).parents[3] / "docs" / "examples"
 NAMES = [kind.name for kind in KINDS.values() if not kind.is_common]
 
 
@@ -39,9 +29,11 @@ def replies(lines, *arguments):
     return [" ".join(part.partition("\n")[2].split()) for part in parts]
 
 
-@pytest.mark.parametrize("variant", GUIDED)
-def test_a_stranger_reaches_the_goal_by_what_the_assistant_says(variant, tmp_path):
-    out = play(GUIDED[variant], variant, "--out", tmp_path / "run")
+@pytest.mark.parametrize("example", ["lab_make_carrot", "lab_fire_laser"])
+def test_a_stranger_reaches_the_goal_by_what_the_assistant_says(example, tmp_path):
+    command, *text = (EXAMPLES / f"{example}.txt").read_text(encoding="utf-8").splitlines()
+    lines = [line.removeprefix("> ") for line in text if line.startswith("> ")]
+    out = play(lines, command.split()[4], "--out", tmp_path / "run")
     assert "Assistant: How can I help you today?" in out and "You have done it" in out
     record = read_record(next((tmp_path / "run" / "episodes").glob("*.jsonl")))
     scores = record.result.scores
