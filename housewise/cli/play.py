@@ -21,7 +21,7 @@ import typer
 from housewise.cli.registration import given_options
 from housewise.core.console import Console, print_note
 from housewise.terminal.catalogue import complete_from, find_people
-from housewise.terminal.options import OutOption, option
+from housewise.terminal.options import option
 
 
 def kitchen(
@@ -76,7 +76,7 @@ def lab(
         str, option("NAME|FILE", "Wording of the assistant: training, held_out, or a YAML file.")
     ] = "training",
     no_assistant: Annotated[bool, option(None, "Play without an assistant.", "--no-assistant")] = False,
-    out: OutOption = None,
+    out: Annotated[Path | None, option("FOLDER", "Folder of the record. Default: a new folder in runs/.")] = None,
 ) -> None:
     """Do a task in a lab of strange devices, where a simulated assistant guides you by speech.
 

@@ -22,7 +22,7 @@ _COMMANDS: dict[str, GameCommand] = {
     **dict.fromkeys(("task", "goal", "mission"), "task"),
     **dict.fromkeys(("picture", "photo", "screenshot"), "picture"),
     **dict.fromkeys(("help", "?", "h", "commands", "what can i say"), "help"),
-    **dict.fromkeys(("quit", "exit", "q", "stop", "bye"), "quit"),
+    **dict.fromkeys(("quit", "exit", "q", "bye"), "quit"),
 }
 _SAY = re.compile(
     r"(?:(?:say|answer)\b(?: to (?:the )?assistant)?|(?:ask|tell) (?:the )?assistant)\b[:,]?\s*(?P<text>.+)",

@@ -106,13 +106,22 @@ class ThingChooser:
             matches = find_matches(step, known, {}, verb) or find_matches(step, known, {})
             if matches:
                 things = _on_side(possible_matches(matches, step.side), step.side)
-                return self._only(things, view, is_known or described is not None)
+                return self._only(things, view, is_known or described is not None or is_common(things[0].name))
         room = self.memory.room_of(replace(step, verb=None), view.room) if is_known or described else ""
         hint = f"You saw such a thing in the {room}." if room else _SEARCH_HINT
         raise UnclearThing(f"You see nothing here that fits that. {hint}")
 
     def _only(self, things: Sequence[SeenThing], view: UserView, is_sure: bool) -> SeenThing:
-        """Return the thing that was meant last, if it is among some, or the nearest if all look alike."""
+        """Return the thing that was meant last, if it is among some, or the nearest if all look alike.
+
+        Args:
+            things: What fits the description.
+            view: What the person sees.
+            is_sure: Whether the person knows what is called so.
+
+        Raises:
+            SeveralThings: The person has to choose.
+        """
         if last := [each for each in things if each.id == self.target]:
             return last[0]
         if is_sure and len({describe_thing(each) for each in things}) == 1:

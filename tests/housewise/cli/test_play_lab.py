@@ -105,7 +105,9 @@ def test_which_one_is_meant_is_asked_and_answered_by_number_look_or_side():
     assert machine.startswith("Which one? 2 machine") and silver.startswith("[2 of 50] You go to the machine. [3 of")
     assert "1 machine (silver booth" in silver and "out of view" in remembered
     assert "computer (black screen with a label on top), 0.8 m ahead" in black
-    assert "You go to the machine." in replies(["quantum lab", "go to the machine", "left"], "--no-assistant")[2]
+    unknown, left = replies(["quantum lab", "turn left", "use the carrot maker", "left"], "--no-assistant")[2:4]
+    assert unknown.startswith("Which one? 1 machine (tall gray"), "nobody has said how it looks"
+    assert left.startswith("[3 of 50] You go to the machine. [4 of 50] That fails: There is nothing in the machine.")
 
 
 def test_what_is_seen_is_saved_as_a_picture(tmp_path, monkeypatch):
