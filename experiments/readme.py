@@ -15,6 +15,7 @@ from housewise.core.errors import UserError
 from housewise.core.exit_codes import run_cli
 from housewise.core.files import write_text
 from housewise.experiments.documents.files import FigureFiles
+from housewise.experiments.documents.lab_tables import LAB_TABLES
 from housewise.experiments.documents.marks import fill_marks
 from housewise.experiments.documents.model_memory import MEMORY_TABLES
 from housewise.experiments.documents.settings import SETTINGS_TABLES
@@ -49,7 +50,7 @@ def main(
     for name, table in files.read_all().items():
         for adapter in table.header.changed_adapters:
             print_note(f"results/{name}: {describe_change(adapter)}")
-    tables = TABLES | SETTINGS_TABLES | MEMORY_TABLES
+    tables = TABLES | SETTINGS_TABLES | MEMORY_TABLES | LAB_TABLES
     for path in documents(root):
         name = path.relative_to(root).as_posix()
         text, differences = fill_marks(path.read_text(encoding="utf-8"), name, files, tables)

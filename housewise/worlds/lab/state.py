@@ -17,7 +17,7 @@ Flag = Literal[
 ROOMS = (
     "break room", "main office", "manager's office", "warehouse", "reception", "robotics lab", "quantum lab",
 )  # fmt: skip
-"""The seven rooms (spec: paper, section 4.1). The corridor between them is no target of an action."""
+"""The seven rooms (paper, section 4.1). The corridor between them is no target of an action."""
 
 CIRCUITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
