@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TextIO
 
 from housewise.agent.clipr.answer_phrases import NoSuchOption, parse_command, replace_option_numbers
-from housewise.cli.prompt import InputEnded, Prompt
 from housewise.core.console import Console
 from housewise.core.errors import UserError, suggest_names
 from housewise.language.embedder import INSTALL, has_minilm, shared_minilm
@@ -16,6 +15,7 @@ from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from housewise.people.kitchen.profiles import KitchenProfile
 from housewise.people.kitchen.respondent import KitchenRespondent
 from housewise.people.respondent import Question
+from housewise.people.terminal_prompt import InputEnded, Prompt
 from housewise.worlds.kitchen.thing_names import AmbiguousName, NotUnderstoodLine, ThingNames, significant_words
 from housewise.worlds.kitchen.typed_commands import TypedCommand, Word, parse_line
 from housewise.worlds.kitchen.world import MAX_STEPS, KitchenStep, TextKitchen

@@ -12,10 +12,10 @@ from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.agent.clipr.memory_notes import answer_note, answers_without_rules, recall_answers, turn_from_note
 from housewise.agent.clipr.rule_editing import notes_from_rules, replace_contradicted, restore_rules, short_rule_ids
 from housewise.agent.clipr.terminal_interview import AnswerNotUnderstood, Interview, InterviewQuestion, ParsedAnswer
-from housewise.cli.prompt import InputEnded, Prompt
 from housewise.core.formatting import plural
 from housewise.people.memory import MemoryFolder, Note
 from housewise.people.memory.note import current_time, next_millisecond
+from housewise.people.terminal_prompt import InputEnded, Prompt
 
 _MAX_MISSES = 3
 """Number of answers that are not understood after which a question is left open."""

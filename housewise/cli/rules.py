@@ -168,7 +168,7 @@ def add_rule(
     """
     from housewise.agent.clipr.answer_phrases import parse_command, parse_confirmation
     from housewise.agent.clipr.rule_editing import Corrections, apply_corrections, interpret_rule, short_rule_ids
-    from housewise.cli.prompt import InputEnded, Prompt
+    from housewise.people.terminal_prompt import InputEnded, Prompt
 
     prompt = Prompt(stream, console)
     target.folder.notes_path(target.person)

@@ -87,11 +87,11 @@ def find_people(data: Path | None = None, system: str | None = None) -> Descript
     """
     if system is not None:
         return _PEOPLE[system](data) if system in _PEOPLE else {}
-    return {
-        name: about if system == "personalize" else f"--system {system}: {about}"
-        for system, find in _PEOPLE.items()
-        for name, about in find(data).items()
-    }
+    found: dict[str, list[str]] = {}
+    for each, find in _PEOPLE.items():
+        for name, about in find(data).items():
+            found.setdefault(name, []).append(about if each == "personalize" else f"--system {each}: {about}")
+    return {name: "; ".join(abouts) for name, abouts in found.items()}
 
 
 def _house_people(data: Path | None) -> Descriptions:
@@ -121,6 +121,7 @@ _PEOPLE: dict[str, Callable[[Path | None], Descriptions]] = {
         "bob": "scripted: acknowledges advice now and then, and asks which one is meant",
         "alice": "scripted: speaks only when she has to",
         "model": "a chat model acts (models.person)",
+        "terminal": "you act",
     },
     "stars": lambda _: {
         "simulated": "confirms goals that the task wants",
@@ -159,6 +160,12 @@ def _adapters(_: Path | None) -> Descriptions:
     return {name: _read_heading(folder / "README.md") for name, folder in bundled_adapters().items()}
 
 
+def _variants(_: Path | None) -> Descriptions:
+    from housewise.worlds.lab.variants import BY_NAME
+
+    return {name: variant.mission for name, variant in BY_NAME.items()}
+
+
 def _describe_files(kind: str) -> Callable[[Path | None], Descriptions]:
     """Return a function that describes bundled files by the comment at their beginning."""
     return lambda _: {
@@ -179,6 +186,7 @@ NAME_KINDS: dict[str, NameKind] = {
     "people": NameKind("--person", find_people),
     "scenes": NameKind("--scene", _scenes),
     "task-sets": NameKind("--episodes", _task_sets),
+    "variants": NameKind("play lab, and variant= of --system basis", _variants),
     "adapters": NameKind("--adapter", _adapters),
     "prompts": NameKind("prompt=", _describe_files("prompts")),
     "configs": NameKind("--config", _describe_files("configs")),

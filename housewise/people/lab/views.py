@@ -11,7 +11,7 @@ from housewise.worlds.lab.history import LabTurn, thing_id, thing_name, user_tur
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import LabState, Thing
 from housewise.worlds.lab.surroundings import Surroundings
-from housewise.worlds.lab.texts import VISIBLE_FLAGS, partial_metadata, state_line
+from housewise.worlds.lab.texts import VISIBLE_FLAGS, facing, partial_metadata, state_line
 
 
 @dataclass(frozen=True)
@@ -51,6 +51,7 @@ class UserView:
         state_text: State line; see ``texts.state_line``.
         metadata: Text of what is in view; see ``texts.partial_metadata``.
         picture: PNG of the view. None without pictures.
+        facing: Direction of view, such as ``"northeast"``.
     """
 
     goal: str
@@ -62,6 +63,7 @@ class UserView:
     state_text: str
     metadata: str
     picture: bytes | None = None
+    facing: str = ""
 
     @property
     def speech(self) -> str | None:
@@ -131,6 +133,7 @@ def build_user_view(
         state_text=state_line(state, "fuzzy"),
         metadata=partial_metadata(state, surroundings),
         picture=picture,
+        facing=facing(state),
     )
 
 

@@ -30,8 +30,8 @@ class BasisTaskSettings(TaskSettings):
     """Number of attempts at a scenario. A further one begins anew, after a failure only (3 in the paper)."""
     max_actions: int = Field(default=MAX_ACTIONS, ge=1, le=MAX_COUNT)
     """Maximum number of the person's actions per attempt, speech included."""
-    person: Literal["bob", "alice", "model"] = "bob"
-    """Who acts: the scripted Bob or Alice, or a chat model that plays Bob (models.person). All three are simulated."""
+    person: Literal["bob", "alice", "model", "terminal"] = "bob"
+    """Who acts: the scripted Bob or Alice, a chat model that plays Bob (models.person), or you at the terminal."""
     hears: bool = True
     """Whether the scripted person hears the assistant. false is the control without an assistant."""
     mistakes: float | None = Field(default=None, ge=0, le=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from housewise.agent.basis.knowledge import KnowledgeSwitches
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
 from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
 from housewise.agent.basis.views import Assistant, AssistantTurn
+from housewise.core.console import Console
 from housewise.core.formatting import plural
 from housewise.core.record import Result
 from housewise.language.base import ChatModel, Sampling
@@ -20,7 +22,9 @@ from housewise.language.settings import ModelSettings
 from housewise.people.lab.chat_user import ChatUser, PromptSize
 from housewise.people.lab.phrases import load_user_phrases
 from housewise.people.lab.scripted_user import ALICE, BOB, ScriptedUser
+from housewise.people.lab.terminal_user import TerminalUser
 from housewise.people.lab.views import LabUser
+from housewise.people.terminal_prompt import Prompt
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job, System, Task
@@ -33,6 +37,7 @@ from housewise.worlds.lab.geometry import LabSpace
 from housewise.worlds.lab.layout import draw_lab_layout
 from housewise.worlds.lab.scenarios import draw_scenario, find_variant
 from housewise.worlds.lab.variants import BY_NAME
+from housewise.worlds.lab.view import encode_png
 
 _BRIEF = {"thinking_tokens": 0, "sampling": {"max_tokens": 128}}
 _SECONDS_PER_REPLY = 12.0
@@ -106,8 +111,14 @@ class Basis(System[BasisSettings]):
         expected = super().expected_seconds
         return expected if expected is None or not self.roles else self.max_requests * _SECONDS_PER_REPLY
 
+    @property
+    def interactive(self) -> bool:
+        """See System.interactive."""
+        return self.settings.tasks.person == "terminal"
+
     def check(self) -> None:
         """See System.check."""
+        self.check_one_at_a_time("person=terminal")
         load_oracle_phrases(self.settings.agent.wording)
         load_user_phrases(self.settings.tasks.person_wording)
 
@@ -135,12 +146,13 @@ class Basis(System[BasisSettings]):
         world = LabSession(
             scenario,
             space,
-            lambda attempt: self._user(context.models, job.seed + attempt),
+            lambda attempt: self._user(context.models, job.seed, attempt),
             chosen.max_actions,
             chosen.attempts,
             self.roles,
             earlier,
             None if self.agent == "oracle" else lambda attempt: self._oracle(job.seed + attempt),
+            (lambda state: encode_png(space.view.picture(state).rgb)) if self.interactive else None,
         )
         state = BasisInitialState(
             variant=name,
@@ -184,8 +196,11 @@ class Basis(System[BasisSettings]):
         """
         return role in self.roles and not self.is_local(role)
 
-    def _user(self, models: Mapping[str, ChatModel], seed: int) -> LabUser:
-        chosen = self.settings.tasks
+    def _user(self, models: Mapping[str, ChatModel], job_seed: int, attempt: int) -> LabUser:
+        chosen, seed = self.settings.tasks, job_seed + attempt
+        if chosen.person == "terminal":
+            prompt = Prompt(sys.stdin, Console(highlight=False))
+            return TerminalUser(prompt, chosen.max_actions, self.settings.agent.planner != "silent", attempt)
         if chosen.person == "model":
             sampling = Sampling(**self.settings.models.person.sampling.model_dump(), seed=seed)
             size: PromptSize = "compact" if self.settings.agent.compact else "full"

@@ -85,6 +85,7 @@ class LabSession:
         earlier: Turns of interrupted attempts at the session.
         open_oracle: Creates the scripted oracle of an attempt, which the assistant is compared with. None if the
             assistant is the oracle.
+        draw: Returns what the person sees as PNG. None for people without pictures.
     """
 
     def __init__(
@@ -97,10 +98,11 @@ class LabSession:
         roles: Collection[str],
         earlier: EarlierTurns,
         open_oracle: Callable[[int], Assistant[OracleView]] | None = None,
+        draw: Callable[[LabState], bytes] | None = None,
     ) -> None:
         self._scenario, self._surroundings, self._open_user = scenario, surroundings, open_user
         self._max_actions, self._max_attempts = max_actions, max_attempts
-        self._roles, self._earlier, self._open_oracle = roles, earlier, open_oracle
+        self._roles, self._earlier, self._open_oracle, self._draw = roles, earlier, open_oracle, draw
 
     def reset(self) -> SessionObservation:
         """See World.reset."""
@@ -208,7 +210,8 @@ class LabSession:
         if earlier is not None:
             action = LabAction(cast(Verb, earlier.verb), earlier.argument)
             return UserTurn(earlier.thought, action, earlier.is_parsed), action
-        turn = self._user.act(build_user_view(state, self._surroundings, self._scenario.mission, self._turns))
+        picture = self._draw(state) if self._draw else None
+        turn = self._user.act(build_user_view(state, self._surroundings, self._scenario.mission, self._turns, picture))
         action = resolve_user_action(state, turn.action)
         return turn, replace(action, argument=clip_speech(action.argument))
 

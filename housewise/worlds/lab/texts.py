@@ -73,13 +73,17 @@ def state_line(state: LabState, naming: Naming, ids: bool = True) -> str:
         ids: Whether the held thing is named by its id.
     """
     body = state.body
-    direction = _DIRECTIONS[round(body.heading / 45) % 8]
     held = "nothing"
     if state.held is not None:
         thing = state[state.held]
         held = thing_id(thing, naming) if ids else thing_name(thing, naming)
     light = "" if state.has_power(state.room) else " | the lights are out"
-    return f"In {state.room} at ({body.x:.1f}, {body.z:.1f}) facing {direction} | holding: {held}{light}"
+    return f"In {state.room} at ({body.x:.1f}, {body.z:.1f}) facing {facing(state)} | holding: {held}{light}"
+
+
+def facing(state: LabState) -> str:
+    """Return the direction in which the person looks, such as ``"northeast"``."""
+    return _DIRECTIONS[round(state.body.heading / 45) % 8]
 
 
 def history_text(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Hashable
 from dataclasses import dataclass
 from math import radians
@@ -9,6 +10,7 @@ from math import radians
 import numpy as np
 import shapely
 from numpy.typing import NDArray
+from PIL import Image
 
 from housewise.worlds.house.scene import Mesh
 from housewise.worlds.house.simulator.base import BodyPose, Camera
@@ -165,6 +167,13 @@ class LabView:
         """Return the factor of the light of a room (3,). The corridor has light of its own."""
         is_lit = room not in ROOMS or state.has_power(room)
         return np.array(self.layout.light[room] if is_lit else _DARKNESS, dtype=np.float32)
+
+
+def encode_png(rgb: NDArray[np.uint8]) -> bytes:
+    """Return a picture (height, width, 3) as PNG."""
+    stream = io.BytesIO()
+    Image.fromarray(rgb).save(stream, "PNG")
+    return stream.getvalue()
 
 
 def scene_key(state: LabState) -> Hashable:

@@ -26,7 +26,7 @@ from tests.in_process import call_housewise
 
 COMMANDS = (
     *("demo", "run", "report", "replay", "export", "compare", "selftrain", "list", "doctor", "settings", "copy"),
-    *("learn", "rules", "memory", "play kitchen"),
+    *("learn", "rules", "memory", "play kitchen", "play lab"),
     *(f"memory {name}" for name in ("show", "add", "edit", "forget", "export", "import")),
 )
 HEAVY = (
@@ -152,7 +152,9 @@ def test_people_of_all_systems_are_listed() -> None:
         assert list(find_people(system=system)) == list(get_args(settings.model_fields["person"].annotation))
     assert set(find_people(system="adapt")) == {person.name for person in load_profiles(ADAPT_PROFILES)}
     assert list(find_people(system="personalize")) == ["majority", *bundled_people(), *held_out_people()]
-    assert sum(len(find_people(system=system)) for system in SYSTEMS) == len(find_people())
+    found = find_people()
+    assert {name for system in SYSTEMS for name in find_people(system=system)} == set(found)
+    assert "--system basis: you act; --system stars: you answer" in found["terminal"]
     assert find_people()["nalini"].startswith("--system adapt: Poached eggs")
 
 

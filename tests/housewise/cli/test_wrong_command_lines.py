@@ -10,7 +10,7 @@ from tests.in_process import call_housewise
 WRONG = {
     "rnu": "housewise: no command 'rnu'; did you mean run? available: demo, doctor, run, ",
     "memory shw ada": "housewise memory: no command 'shw'; did you mean show? available: show, add, ",
-    "play ktchen": "housewise play: no command 'ktchen'; did you mean kitchen? available: kitchen",
+    "play ktchen": "housewise play: no command 'ktchen'; did you mean kitchen? available: kitchen, lab",
     "--versoin": "housewise: no option --versoin; did you mean --version?",
     "--houses 3 run": "housewise: no option --houses; options of a command follow its name",
     "run --persn ada": "housewise run: no option --persn; did you mean --person?",
@@ -20,7 +20,7 @@ WRONG = {
     "run --houses x": "housewise run: invalid value for '--houses': ",
     "run --houses 0": "setting houses: ",
     "run --person zoe": "no person 'zoe'; available: majority, ada, ",
-    "run --system adpt": "no system 'adpt' is installed; did you mean adapt? available: adapt, clipr, ",
+    "run --system adpt": "no system 'adpt' is installed; did you mean adapt? available: adapt, basis, clipr, ",
     "run --system clipr --person nobody": "no 'nobody'; available: cooperative, adversarial",
     "run --system stars --person nobody": "no 'nobody'; available: simulated, terminal, model",
     "run --system adapt --person zoe": "nobody is named 'zoe'; available: juan, sarah, ",
