@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from housewise.worlds.lab.actions import AMOUNTS, ARGUMENTS, ActionOutcome, LabAction, Status
 from housewise.worlds.lab.kinds import KINDS
-from housewise.worlds.lab.rule_table import FREE_WAY, Requirement, find_rule, is_dangerous
+from housewise.worlds.lab.rule_table import FREE_WAY, LANDED, Requirement, find_rule, is_dangerous
 from housewise.worlds.lab.situation import ActionSituation
 from housewise.worlds.lab.state import ROOMS, LabState
 from housewise.worlds.lab.surroundings import Surroundings, is_enclosed
@@ -93,8 +93,10 @@ def _act_on_thing(state: LabState, action: LabAction, surroundings: Surroundings
     rule = find_rule(situation)
     if rule is None:
         return state, _fail(situation, _SUPPORTED)
-    # A throw needs no reach. What floats cannot be reached, which is the better reason.
-    if action.verb != "Throw" and "floating" not in thing.flags and not surroundings.in_reach(state, thing.id):
+    # What floats cannot be reached from anywhere, which is the better reason. A throw needs no reach.
+    if not LANDED.holds(situation):
+        return state, _fail(situation, LANDED)
+    if action.verb != "Throw" and not surroundings.in_reach(state, thing.id):
         return state, _fail(situation, _IN_REACH)
     failed = next((each for each in rule.requires if not each.holds(situation)), None)
     if failed is not None:
