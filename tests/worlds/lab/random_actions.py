@@ -14,7 +14,7 @@ from housewise.worlds.lab.actions import AMOUNTS, ARGUMENTS, LabAction, Status, 
 from housewise.worlds.lab.goals import Goal
 from housewise.worlds.lab.kinds import COMPUTERS, FURNITURE, KINDS, Kind
 from housewise.worlds.lab.planner import next_step
-from housewise.worlds.lab.rule_table import LabRule, find_rule, first_failure
+from housewise.worlds.lab.rule_table import LabRule, Requirement, find_rule, first_failure
 from housewise.worlds.lab.rules import step
 from housewise.worlds.lab.scenarios import draw_scenario
 from housewise.worlds.lab.situation import BOX, FLIPPER, LEVER, LIQUIDS, PANEL, ActionSituation
@@ -50,7 +50,6 @@ _NEVER_HOLDS: dict[str, tuple[Callable[[Kind], bool], str]] = {
     "a target": (lambda kind: "receptacle" not in kind.properties, "nothing can be thrown there"),
     "its monitor": (lambda kind: bool(kind.monitor), "it is run by its monitor"),
     "its lever": (lambda kind: kind.key == BOX, "it is run by its lever"),
-    "in a fuse box": (lambda kind: False, ""),
 }
 
 
@@ -94,7 +93,7 @@ def _statuses(verb: Verb, kind: Kind) -> tuple[set[Status], dict[Status, str]]:
     return possible | {"ActionSuccessful"}, impossible
 
 
-def after(rule: LabRule, name: str) -> Iterator:
+def after(rule: LabRule, name: str) -> Iterator[Requirement]:
     """Yield the requirements of a rule after one of them."""
     names = [each.name for each in rule.requires]
     yield from rule.requires[names.index(name) + 1 :]
