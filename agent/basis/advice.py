@@ -50,7 +50,7 @@ def next_advice(state: LabState, goal: Goal, surroundings: Surroundings) -> Advi
             return None
         verb, argument = step.action.verb, step.action.argument
         if verb == "GotoRoom":
-            moved = surroundings.go_to_room(state, argument)
+            moved: LabState | None = surroundings.go_to_room(state, argument)
         elif verb == "GotoObject":
             moved = surroundings.go_to_thing(state, argument)
         else:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from housewise.worlds.lab.kinds import CARTRIDGES, KINDS
-from housewise.worlds.lab.situation import LEVER, PANEL, ActionSituation, has_flag
+from housewise.worlds.lab.kinds import CARTRIDGES, FURNITURE, KINDS
+from housewise.worlds.lab.situation import FLIPPER, LEVER, LIQUIDS, PANEL, ActionSituation, has_flag
 from housewise.worlds.lab.state import Flag, LabState, Thing
 
 Result = tuple[LabState, str, tuple[str, ...]]
@@ -24,6 +24,8 @@ def place(s: ActionSituation) -> Result:
         return _insert_disk(state, state[s.thing.id], held)
     if s.thing.kind == "portal_generator" and has_flag(s.thing, "on"):
         return feed(state, s.thing.id)
+    if s.thing.kind == FLIPPER and has_flag(s.thing, "on"):
+        return state.with_thing(state[held.id].with_flags("floating")), "It rises.", ()
     if (held.kind, s.thing.kind) == (PANEL, "laser_cannon"):
         return state, "The control panel clicks into place.", ("assembled",)
     if (held.kind, s.thing.kind) == (LEVER, "fuse_box"):
@@ -56,15 +58,15 @@ def set_broken(s: ActionSituation) -> Result:
 def pour(s: ActionSituation) -> Result:
     """Pour from the held cup."""
     held = s.state[s.state.held or ""]
-    liquids: tuple[Flag, ...] = tuple(flag for flag in ("coffee", "water", "milk") if flag in held.flags)
+    liquids = tuple(flag for flag in LIQUIDS if flag in held.flags)
     return s.state.with_thing(s.thing.with_flags(*liquids), held.with_flags(without=liquids)), "", ("poured",)
 
 
 def throw(s: ActionSituation) -> Result:
-    """Throw the held thing."""
-    held = s.state[s.state.held or ""]
-    hit = held.kind == "dart" and s.thing.kind == "dart_board"
-    return put_down(s.state, s.thing), "The dart sticks in the board." if hit else "", ("dart hit",) if hit else ()
+    """Throw the held thing. It never misses, and what follows is what follows when it is put there."""
+    if (s.state[s.state.held or ""].kind, s.thing.kind) == ("dart", "dart_board"):
+        return put_down(s.state, s.thing), "The dart sticks in the board.", ("dart hit",)
+    return place(s)
 
 
 def print_thing(s: ActionSituation) -> Result:
@@ -109,10 +111,22 @@ def make_carrot(s: ActionSituation) -> Result:
 
 
 def unmake(s: ActionSituation) -> Result:
-    """Turn coffee into beans, which lie on a counter or another piece of furniture of the room."""
+    """Turn coffee into beans, which lie on furniture of the room."""
     state = s.state.with_thing(s.thing.with_flags(without=("coffee",)))
-    on = next((each for each in state.things if each.kind == "counter" and each.room == s.thing.room), s.thing)
+    on = free_furniture(state, s.thing.room)
+    assert on is not None, "the rule requires it"
     return add_thing(state, "coffee_beans", on), "Coffee beans fall out.", ("beans",)
+
+
+def free_furniture(state: LabState, room: str) -> Thing | None:
+    """Return a piece of furniture of a room with a free spot, a counter first."""
+    free = (
+        each
+        for kind in FURNITURE
+        for each in state.things
+        if (each.kind, each.room) == (kind, room) and len(state.contents.get(each.id, ())) < KINDS[kind].spots
+    )
+    return next(free, None)
 
 
 def free_way(s: ActionSituation) -> Result:

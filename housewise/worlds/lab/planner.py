@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from housewise.worlds.lab.actions import LabAction, Verb
 from housewise.worlds.lab.goals import Goal, targets, wanted_room
 from housewise.worlds.lab.kinds import CARTRIDGES, FURNITURE, KINDS
-from housewise.worlds.lab.rule_table import Requirement, first_failure
+from housewise.worlds.lab.rule_table import FREE_SLOT, SPOT, Requirement, first_failure
 from housewise.worlds.lab.rules import step
 from housewise.worlds.lab.situation import (
     ARM,
@@ -134,6 +134,11 @@ def _bring(state: LabState, thing: Thing, holder: Thing, reason: str) -> _Wish |
     if thing.container == holder.id:
         return None
     if state.held != thing.id:
+        # Room is made before the thing is taken: one hand cannot do both.
+        wish = ActionSituation(state, "Place", holder)
+        full = next((each for each in (FREE_SLOT, SPOT) if not each.holds(wish)), None)
+        if full is not None:
+            return _make_room(wish, full, reason)
         return _take(state, thing, reason)
     return _Wish("Place", holder, reason)
 
@@ -227,9 +232,16 @@ def _make_room(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | 
     """Return what frees a place: to take something from a device; furniture is replaced by other furniture."""
     if s.thing.kind in FURNITURE:
         return _put_away(s, failed, reason)
-    load = [each for each in load_of(s.state, s.thing) if s.thing.kind != "printer" or each.kind not in CARTRIDGES]
-    load = load or list(load_of(s.state, s.thing))
+    load = [each for each in load_of(s.state, s.thing)
+            if s.thing.kind != "printer" or (each.kind in CARTRIDGES) == (failed.name == "free slot")]  # fmt: skip
     return _take(s.state, load[0], reason or f"something is on the {_name(s.thing)}") if load else None
+
+
+def _clear_furniture(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | None:
+    """Return what frees a place on the furniture of a room."""
+    full = [thing for each in s.state.things if each.kind in FURNITURE and each.room == s.thing.room
+            for thing in s.state.contents.get(each.id, ())]  # fmt: skip
+    return _take(s.state, full[0], reason or f"the furniture of the {s.thing.room} is full") if full else None
 
 
 def _fetch_hammer(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | None:
@@ -251,6 +263,8 @@ _REMEDIES: dict[str, Callable[[ActionSituation, Requirement, str], _Wish | None]
     "opened": lambda s, r, why: _Wish("Open", s.thing, why or f"the {_name(s.thing)} is closed"),
     "door shut": lambda s, r, why: _Wish("Close", s.thing, why),
     "free spot": _make_room,
+    "free slot": _make_room,
+    "free furniture": _clear_furniture,
     "free bed": _make_room,
     "not infected": _clean,
     "assembled": _assemble,

@@ -16,6 +16,7 @@ from housewise.worlds.lab.effects import (
     flip_power,
     flip_size,
     flip_switch,
+    free_furniture,
     free_way,
     heat_shelf,
     make_carrot,
@@ -39,6 +40,7 @@ from housewise.worlds.lab.situation import (
     CRATE,
     FLIPPER,
     LEVER,
+    LIQUIDS,
     PANEL,
     ActionSituation,
     has_flag,
@@ -96,10 +98,6 @@ class LabRule:
         return not self.needs or self.needs in situation.kind.properties
 
 
-def _held_has(situation: ActionSituation, *flags: str) -> bool:
-    return situation.held is not None and bool(situation.held.flags & set(flags))
-
-
 FREE_WAY = Requirement(
     "free way", "TargetInaccessible", "A big box in the {room} blocks the way to the {thing}.",
     lambda s: s.thing.room not in s.state.blocked or s.thing.kind in (ARM, CRATE),
@@ -144,6 +142,14 @@ SPOT = Requirement(
     "free spot", "ReceptacleIsFull", "There is no space left on the {thing}.",
     lambda s: len(s.state.contents.get(s.thing.id, ())) < s.kind.spots,
 )  # fmt: skip
+FREE_SLOT = Requirement(
+    "free slot", "ReceptacleIsFull", "There is a cartridge in the {thing} already.",
+    lambda s: s.thing.kind != "printer" or all(x.kind not in CARTRIDGES for x in s.load),
+)  # fmt: skip
+BEANS_SPOT = Requirement(
+    "free furniture", "ReceptacleIsFull", "There is no space in the {room} for what comes out of the {thing}.",
+    lambda s: free_furniture(s.state, s.thing.room) is not None,
+)  # fmt: skip
 LOADED = Requirement("loaded", "InvalidCommand", "There is nothing in the {thing}.", lambda s: bool(s.load))
 ON_MACHINE = Requirement("loaded", "InvalidCommand", "There is nothing on the machine.", lambda s: bool(s.load))
 CARTRIDGE = Requirement(
@@ -184,13 +190,16 @@ WHOLE = Requirement(
     "whole", "InvalidCommand", "The {thing} is already broken.", lambda s: not has_flag(s.thing, "broken")
 )
 FILLED = Requirement(
-    "filled", "InvalidCommand", "The {held} is empty.", lambda s: _held_has(s, "coffee", "water", "milk")
+    "filled",
+    "InvalidCommand",
+    "There is nothing in the {held} that can be poured.",
+    lambda s: s.held is not None and "fillable" in KINDS[s.held.kind].properties and has_flag(s.held, *LIQUIDS),
 )
 EMPTY = Requirement(
     "empty",
     "ReceptacleIsFull",
     "The {thing} is already filled.",
-    lambda s: not has_flag(s.thing, "coffee", "water", "milk"),
+    lambda s: not has_flag(s.thing, *LIQUIDS),
 )
 COFFEE = Requirement(
     "loaded", "InvalidCommand", "There is no coffee in the {thing}.", lambda s: has_flag(s.thing, "coffee")
@@ -198,7 +207,7 @@ COFFEE = Requirement(
 BLOCKED = Requirement(
     "a box in the way", "InvalidCommand", "There is nothing to take away.", lambda s: bool(s.state.blocked)
 )
-FALLS_SHORT = Requirement(
+TARGET = Requirement(
     "a target", "UnsupportedAction", "Nothing can be thrown there.", lambda s: "receptacle" in s.kind.properties
 )
 
@@ -208,18 +217,19 @@ _BUTTONS = ("red_button", "green_button", "blue_button")
 _RUN_BY_MONITOR = tuple(kind.key for kind in KINDS.values() if kind.monitor)
 
 RULES: tuple[LabRule, ...] = (
-    LabRule("Pickup", (), "pickupable", (LANDED, LOOSE, FREE_HAND, SMALL), pick_up, "Takes it into the hand."),
-    LabRule("Place", (), "receptacle", (HELD, OPENED, FITS, SPOT), place, "Puts the held thing on or into it."),
+    LabRule("Pickup", (), "pickupable", (LOOSE, FREE_HAND, SMALL), pick_up, "Takes it into the hand."),
+    LabRule("Place", _BUTTONS, "", (POWER, ON_MACHINE), paint, "Presses it, as Toggle does."),
+    LabRule("Place", (), "receptacle", (HELD, OPENED, FITS, FREE_SLOT, SPOT), place, "Puts down the held thing."),
     LabRule("Open", (), "openable", (CLOSED,), set_open, "Opens its door."),
     LabRule("Close", (), "openable", (OPEN,), set_closed, "Closes its door."),
     LabRule("Break", (), "breakable", (HAMMER, WHOLE), set_broken, "Breaks it."),
     LabRule("Pour", ("coffee_unmaker",), "", (HELD, FILLED, EMPTY), pour, "Fills it from the held cup."),
     LabRule("Pour", (), "fillable", (HELD, FILLED, EMPTY), pour, "Fills it from the held cup."),
-    LabRule("Throw", (), "", (HELD, FALLS_SHORT, SPOT), throw, "Throws the held thing at it."),
+    LabRule("Throw", (), "", (HELD, TARGET, OPENED, FITS, FREE_SLOT, SPOT), throw, "Throws the held thing at it."),
     LabRule("Toggle", ("printer",), "", (POWER, CARTRIDGE, FREE_BED), print_thing, "Prints what its cartridge is for."),
     LabRule("Toggle", ("time_machine",), "", (POWER, DOOR_SHUT, LOADED), rewind, "Mends its load, or undoes a carrot."),
     LabRule("Toggle", ("carrot_maker",), "", (POWER, LOADED), make_carrot, "Turns what is in it into a carrot."),
-    LabRule("Toggle", ("coffee_unmaker",), "", (POWER, COFFEE), unmake, "Turns the coffee in it into beans."),
+    LabRule("Toggle", ("coffee_unmaker",), "", (POWER, COFFEE, BEANS_SPOT), unmake, "Turns its coffee into beans."),
     LabRule("Toggle", ("robotic_arm",), "", (POWER, BLOCKED), free_way, "Takes the big box out of the way."),
     LabRule("Toggle", _BUTTONS, "", (POWER, ON_MACHINE), paint, "Gives its colour to what is on the color changer."),
     LabRule("Toggle", ("laser_monitor",), "", (*_MONITOR, ASSEMBLED), heat_shelf, "Heats what is on the red shelf."),
@@ -244,7 +254,7 @@ def find_rule(situation: ActionSituation) -> LabRule | None:
 def first_failure(situation: ActionSituation) -> Requirement | None:
     """Return the first requirement of an action that does not hold, spatial ones aside."""
     rule = find_rule(situation)
-    required = (FREE_WAY, *rule.requires) if rule is not None else (FREE_WAY,)
+    required = (FREE_WAY, LANDED, *rule.requires) if rule is not None else (FREE_WAY,)
     return next((each for each in required if not each.holds(situation)), None)
 
 

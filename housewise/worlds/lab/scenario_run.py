@@ -25,7 +25,7 @@ class ScenarioRun:
     def __init__(self, scenario: LabScenario, surroundings: Surroundings) -> None:
         self._scenario, self._surroundings, self._subgoals = scenario, surroundings, scenario.subgoals
         start = scenario.state
-        self.state: LabState = surroundings.go_to_room(start, start.room) or start
+        self.state: LabState = surroundings.go_to_room(start, start.room)
         self.reached: list[str] = []
         self.actions = 0
         self._events: set[str] = set()

@@ -11,6 +11,9 @@ from housewise.worlds.lab.state import CIRCUITS, Flag, LabState, Thing
 
 PANEL, LEVER, BOX, FLIPPER, ARM, CRATE = "control_panel", "lever", "fuse_box", "gravity_flipper", "robotic_arm", "crate"
 
+LIQUIDS: tuple[Flag, ...] = ("coffee", "water", "milk")
+"""What a cup may be filled with."""
+
 
 @dataclass(frozen=True)
 class ActionSituation:

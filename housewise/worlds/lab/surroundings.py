@@ -46,8 +46,8 @@ class Surroundings(Protocol):
         """Return the state after a low-level action, or None if something is in the way."""
         ...
 
-    def go_to_room(self, state: LabState, room: str) -> LabState | None:
-        """Return the state in another room, or None if there is no way."""
+    def go_to_room(self, state: LabState, room: str) -> LabState:
+        """Return the state in another room. There is a way to every room."""
         ...
 
     def go_to_thing(self, state: LabState, id: str) -> LabState | None:
@@ -80,7 +80,7 @@ class OpenSpace:
         """See Surroundings.move."""
         return state
 
-    def go_to_room(self, state: LabState, room: str) -> LabState | None:
+    def go_to_room(self, state: LabState, room: str) -> LabState:
         """See Surroundings.go_to_room."""
         return replace(state, room=room, near=frozenset(), body=Body())
 
