@@ -19,7 +19,8 @@ from housewise.worlds.lab.kinds import KINDS
 
 # Sentences about where a thing is or how it looks; they name things, but no task.
 _QUESTION = re.compile(
-    r"[^.?!;]*\b(where|which|what does|look like|looks? for|recogni[sz]e|see|find|describe)\b[^.?!;]*[.?!;]*",
+    r"[^.?!;]*\b(where|which|what does|look like|looks? for|recogni[sz]e|see|find|describe"
+    r"|is (?:this|that|it)|there (?:is|are))\b[^.?!;]*[.?!;]*",
     re.IGNORECASE,
 )
 
