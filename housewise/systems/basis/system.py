@@ -40,8 +40,8 @@ from housewise.worlds.lab.variants import BY_NAME
 from housewise.worlds.lab.view import encode_png
 
 _BRIEF = {"thinking_tokens": 0, "sampling": {"max_tokens": 128}}
-_SECONDS_PER_REPLY = 12.0
-"""Approximate seconds of a reply of the bundled model that is cut at its limit, on two CPU cores."""
+_SECONDS_PER_REPLY, _SECONDS_PER_GROUNDED_REPLY = 12.0, 3.0
+"""Approximate seconds of a reply of the bundled model on two CPU cores. Without a grammar it is cut at its limit."""
 
 
 class Basis(System[BasisSettings]):
@@ -109,7 +109,8 @@ class Basis(System[BasisSettings]):
     def expected_seconds(self) -> float | None:
         """See System.expected_seconds."""
         expected = super().expected_seconds
-        return expected if expected is None or not self.roles else self.max_requests * _SECONDS_PER_REPLY
+        each = _SECONDS_PER_GROUNDED_REPLY if self.settings.agent.grounded else _SECONDS_PER_REPLY
+        return expected if expected is None or not self.roles else self.max_requests * each
 
     @property
     def interactive(self) -> bool:

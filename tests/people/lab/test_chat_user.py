@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from housewise.language.base import Reply
 from housewise.language.replay import ReplayChatModel
 from housewise.people.lab.chat_user import UNREADABLE, ChatUser, action_grammar, read_action
+from housewise.people.lab.reply_tags import read_tag
 from housewise.people.lab.views import build_user_view
 from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.history import LabTurn, resolve_user_action, thing_id
@@ -57,6 +59,13 @@ def test_a_reply_gives_an_action_or_one_that_fails(reply: str, thought: str, act
     assert acted.action == action
     assert acted.is_parsed == (action != UNREADABLE)
     assert thought in acted.thought
+
+
+def test_an_answer_that_the_limit_of_tokens_cut_is_unreadable() -> None:
+    whole = Reply("<Action>Pickup mug_1")
+    assert read_tag(whole, "Action") == "Pickup mug_1"
+    assert read_tag(replace(whole, finish_reason="length"), "Action") is None
+    assert read_tag(Reply(f"{whole.text}</Action> and so", "length"), "Action") == "Pickup mug_1"
 
 
 def test_the_prompt_shows_no_names_or_ids_of_uncommon_things() -> None:
