@@ -27,7 +27,7 @@ def spot_name(holder: str, number: int) -> str:
 
 
 def spots_of(state: LabState, thing: Thing) -> list[int]:
-    """Numbers of the spots of a thing. Of furniture, those that are taken and two more, which keeps the search small."""
+    """Numbers of the spots of a thing. Of furniture, the taken ones and two more: so the search stays small."""
     numbers = range(KINDS[thing.kind].spots)
     if thing.kind not in FURNITURE:
         return [*numbers]
