@@ -52,7 +52,8 @@ CONTRADICTIONS: dict[str, tuple[Path, Callable[[Path], object], Edit, str, str]]
     "a verb that the rules do not have": (
         VOCABULARY_FILE, load_vocabulary, lambda c: c["verbs"].update(Lick=["lick"]), "field verbs:", "'Lick'"),
     "a room that the rules do not have": (
-        VOCABULARY_FILE, load_vocabulary, lambda c: c["rooms"].update(cellar=["cellar"]), "field rooms:", "check cellar"),
+        VOCABULARY_FILE, load_vocabulary, lambda c: c["rooms"].update(cellar=["cellar"]), "field rooms:",
+        "check cellar"),
     "a room without words": (
         VOCABULARY_FILE, load_vocabulary, lambda c: c["rooms"].pop("warehouse"), "field rooms:", "check warehouse"),
     "a side that the view does not have": (

@@ -110,6 +110,7 @@ def test_every_requirement_and_effect_of_the_rules_has_a_meaning_in_pddl() -> No
 @pytest.mark.parametrize("number", range(200))
 def test_both_planners_agree_and_each_validates_the_others_plan(number: int, tmp_path: Path) -> None:
     pytest.importorskip("unified_planning")
+    pytest.importorskip("up_fast_downward")
     state, goal = draw_state(number)
     ours = make_plan(state, goal, SPACE)
     after = state
