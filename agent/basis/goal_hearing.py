@@ -6,14 +6,17 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, RootModel
+from pydantic import Field, RootModel, model_validator
 
 from housewise.core.configs import CONFIGS
+from housewise.core.errors import suggest_names
 from housewise.core.validation import StrictModel, read_model
 from housewise.people.lab.understanding import HERE, take_room
 from housewise.people.lab.vocabulary import load_vocabulary, tokenize
+from housewise.worlds.lab.goals import TASKS
 from housewise.worlds.lab.history import clip_speech
 from housewise.worlds.lab.kinds import KINDS
 
@@ -52,7 +55,13 @@ class TaskCard(StrictModel):
 
 
 class _TaskCards(RootModel[dict[str, TaskCard]]):
-    pass
+    @model_validator(mode="after")
+    def _check(self) -> _TaskCards:
+        if unknown := sorted({*self.root} - {*TASKS}):
+            raise ValueError(f"field {unknown[0]}: there is no such task; {suggest_names(unknown[0], TASKS)}")
+        if missing := sorted({*TASKS} - {*self.root}):
+            raise ValueError(f"field {missing[0]}: missing; every task needs a card")
+        return self
 
 
 @dataclass(frozen=True)
@@ -115,14 +124,17 @@ def _spoken_words(speech: str) -> frozenset[str]:
     return frozenset({*map(vocabulary.key_of, tokens), *vocabulary.content(tokens)})
 
 
-@lru_cache(maxsize=1)
-def load_task_cards() -> dict[str, TaskCard]:
-    """Load the bundled task knowledge, by task.
+@lru_cache(maxsize=4)
+def load_task_cards(path: Path = TASK_CARDS_FILE) -> dict[str, TaskCard]:
+    """Load task knowledge, by task.
+
+    Args:
+        path: The file; the bundled one by default.
 
     Raises:
-        DataError: The file is malformed.
+        DataError: The file is malformed, names an unknown task, or lacks one.
     """
-    return read_model(TASK_CARDS_FILE, _TaskCards).root
+    return read_model(path, _TaskCards).root
 
 
 def _most_first(entry: tuple[int, str]) -> tuple[int, str]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 
-from pydantic import RootModel
+from pydantic import RootModel, model_validator
 
 from housewise.agent.basis.goal_hearing import hear_task, load_task_cards, named_kinds, spoken_words
 from housewise.core.configs import CONFIGS
-from housewise.core.errors import DataError
+from housewise.core.errors import suggest_names
 from housewise.core.validation import StrictModel, read_model
 from housewise.worlds.lab.history import LabTurn
 from housewise.worlds.lab.kinds import KINDS
-from housewise.worlds.lab.state import LabState
+from housewise.worlds.lab.state import ROOMS, LabState
 from housewise.worlds.lab.surroundings import Surroundings
 from housewise.worlds.lab.texts import place_of
 
@@ -48,20 +49,28 @@ class ObjectCard(StrictModel):
 
 
 class _ObjectCards(RootModel[dict[str, ObjectCard]]):
-    pass
+    @model_validator(mode="after")
+    def _check(self) -> _ObjectCards:
+        for key, card in self.root.items():
+            if key not in KINDS:
+                raise ValueError(f"field {key}: there is no such kind of thing; {suggest_names(key, KINDS)}")
+            room, where = KINDS[key].room, card.where.lower()
+            if room and (room not in where or any(other in where for other in {*ROOMS} - {room})):
+                raise ValueError(f"field {key}.where: the {KINDS[key].name} stands in the {room}; name this room only")
+        return self
 
 
-@lru_cache(maxsize=1)
-def load_object_cards() -> dict[str, ObjectCard]:
-    """Load the bundled object knowledge, by kind.
+@lru_cache(maxsize=4)
+def load_object_cards(path: Path = OBJECT_CARDS_FILE) -> dict[str, ObjectCard]:
+    """Load object knowledge, by kind.
+
+    Args:
+        path: The file; the bundled one by default.
 
     Raises:
-        DataError: The file is malformed or names an unknown kind.
+        DataError: The file is malformed, names an unknown kind, or a room in which the device does not stand.
     """
-    cards = read_model(OBJECT_CARDS_FILE, _ObjectCards).root
-    if unknown := sorted({*cards} - {*KINDS}):
-        raise DataError(f"{OBJECT_CARDS_FILE}: unknown kind {unknown[0]!r}; name kinds of worlds/lab/kinds.py")
-    return cards
+    return read_model(path, _ObjectCards).root
 
 
 def select_knowledge(

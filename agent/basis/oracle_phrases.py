@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import random
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field, field_validator
 
+from housewise.core.errors import suggest_names
 from housewise.core.template_text import Template, check_placeholders, template_text
 from housewise.core.validation import read_model
 from housewise.people.lab.phrases import find_wording
+from housewise.worlds.lab.kinds import KINDS
 
 Act = Literal[
     "GotoObject", "Pickup", "Place", "Open", "Close", "Toggle", "Break", "Pour", "Throw", "PutDown"
@@ -51,8 +53,20 @@ class OraclePhrases(Template):
     @field_validator("act")
     @classmethod
     def _check_acts(cls, value: dict[Act, tuple[str, ...]]) -> dict[Act, tuple[str, ...]]:
+        if missing := [act for act in get_args(Act) if not value.get(act)]:
+            raise ValueError(f"{missing[0]} is missing; every action needs at least one sentence")
         for template in (template for templates in value.values() for template in templates):
             check_placeholders(template, _SLOTS)
+        return value
+
+    @field_validator("looks")
+    @classmethod
+    def _check_looks(cls, value: dict[str, str]) -> dict[str, str]:
+        for key in value:
+            if key not in KINDS:
+                raise ValueError(f"there is no kind of thing {key!r}; {suggest_names(key, KINDS)}")
+            if KINDS[key].is_common:
+                raise ValueError(f"{key!r} is known to everybody; describe uncommon things only")
         return value
 
     def draw(self, part: Part | Remark, generator: random.Random, **slots: str) -> str:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
+from pathlib import Path
 from typing import Literal, get_args
 
-from pydantic import model_validator
+from pydantic import field_validator, model_validator
 
 from housewise.core.configs import CONFIGS
+from housewise.core.errors import suggest_names
 from housewise.core.validation import StrictModel, read_model
 from housewise.language.words import normalize_letters, stem, verb_forms
 from housewise.worlds.lab.actions import Verb
@@ -20,6 +22,8 @@ VOCABULARY_FILE = CONFIGS / "basis" / "vocabulary.yaml"
 _TOKEN = re.compile(r"[a-z0-9]+(?:[-'][a-z0-9]+)*|[,:()]")
 
 
+SIDES = ("left", "right", "front")
+"""Where a thing may be in the view."""
 SpokenVerb = Verb | Literal["Find"]
 FunctionWords = Literal[
     "stop", "adverbs", "pronouns", "determiners", "linking", "openers", "gerund_openers", "nouns_too", "into", "from"
@@ -55,14 +59,22 @@ class SpeechVocabulary(StrictModel):
     synonyms: tuple[tuple[str, ...], ...]
     function_words: dict[FunctionWords, frozenset[str]]
 
+    @field_validator("verbs", mode="before")
+    @classmethod
+    def _check_verbs(cls, value: object) -> object:
+        known = (*get_args(Verb), "Find")
+        if isinstance(value, dict) and (unknown := [verb for verb in value if verb not in known]):
+            raise ValueError(f"there is no verb {unknown[0]!r}; {suggest_names(str(unknown[0]), known)}")
+        return value
+
     @model_validator(mode="after")
     def _check(self) -> SpeechVocabulary:
         if unknown := sorted({*self.rooms} ^ {*ROOMS}):
-            raise ValueError(f"rooms: expected exactly {', '.join(ROOMS)}; check {', '.join(unknown)}")
-        if unknown := sorted({*self.verbs} - {*get_args(Verb), "Find"}):
-            raise ValueError(f"verbs: unknown {', '.join(unknown)}")
+            raise ValueError(f"field rooms: check {', '.join(unknown)}; expected exactly {', '.join(ROOMS)}")
+        if unknown := sorted({*self.sides} ^ {*SIDES}):
+            raise ValueError(f"field sides: check {', '.join(unknown)}; expected exactly {', '.join(SIDES)}")
         if missing := sorted({*get_args(FunctionWords)} - {*self.function_words}):
-            raise ValueError(f"function_words: {', '.join(missing)} missing")
+            raise ValueError(f"field function_words: {', '.join(missing)} missing")
         return self
 
     @cached_property
@@ -134,14 +146,17 @@ def _by_first_word(phrases: tuple[str, ...]) -> dict[str, list[tuple[str, ...]]]
     return found
 
 
-@lru_cache(maxsize=1)
-def load_vocabulary() -> SpeechVocabulary:
-    """Load the bundled vocabulary.
+@lru_cache(maxsize=4)
+def load_vocabulary(path: Path = VOCABULARY_FILE) -> SpeechVocabulary:
+    """Load a vocabulary.
+
+    Args:
+        path: The file; the bundled one by default.
 
     Raises:
-        DataError: The file is malformed.
+        DataError: The file is malformed, or names other rooms, verbs or sides than the lab has.
     """
-    return read_model(VOCABULARY_FILE, SpeechVocabulary)
+    return read_model(path, SpeechVocabulary)
 
 
 _PARTICIPLES = {

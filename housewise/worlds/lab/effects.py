@@ -14,7 +14,7 @@ Result = tuple[LabState, str, tuple[str, ...]]
 def pick_up(s: ActionSituation) -> Result:
     """Take a thing into the hand."""
     state = s.state.with_thing(replace(s.thing, container=None, room="", spot=0))
-    return replace(state, held=s.thing.id), "", ()
+    return replace(state, held=s.thing.id, near=state.near - {s.thing.id}), "", ()
 
 
 def place(s: ActionSituation) -> Result:

@@ -67,10 +67,9 @@ class OpenSpace:
         )
 
     def in_reach(self, state: LabState, id: str) -> bool:
-        """See Surroundings.in_reach. What lies on or in a thing that is in reach is in reach too, and the reverse."""
+        """See Surroundings.in_reach. What lies on or in a thing that is in reach is in reach too."""
         thing = state[id]
-        around = {id, thing.container, *(each.id for each in state.contents.get(id, ()))}
-        return thing.room == state.room and not is_enclosed(state, id) and bool(around & state.near)
+        return thing.room == state.room and not is_enclosed(state, id) and bool({id, thing.container} & state.near)
 
     def is_in_danger(self, state: LabState) -> bool:
         """See Surroundings.is_in_danger. Without a geometry only going to the flipper is dangerous."""

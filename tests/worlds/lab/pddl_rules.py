@@ -17,14 +17,13 @@ from housewise.worlds.lab.rule_table import RULES, LabRule, Requirement, find_ru
 from housewise.worlds.lab.situation import ActionSituation
 from housewise.worlds.lab.state import LabState, Thing
 
-_LOAD = "(on ?y ?t) (not (mounted ?y))"
-_ITS_LOAD = "(runs ?t ?m) (on ?y ?m) (not (mounted ?y))"
+_FREE_SPOT = "(spot_of ?s ?t) (placeable ?s) (free ?s)"
 
 REQUIREMENTS: dict[Requirement, str] = {
     rule_table.FREE_WAY: "(or (not (blocked ?r)) (beside_box ?t))",
     rule_table.POWER: "(lit ?r)",
     rule_table.FREE_HAND: "(hand_free)",
-    rule_table.HELD: "(not (hand_free))",
+    rule_table.HELD: "(held ?x)",
     rule_table.HAMMER: "(exists (?y - thing) (and (held ?y) (hammer ?y) (not (carrot ?y))))",
     rule_table.SMALL: "(not (large ?t))",
     rule_table.LANDED: "(not (floating ?t))",
@@ -33,28 +32,30 @@ REQUIREMENTS: dict[Requirement, str] = {
     rule_table.OPEN: "(open ?t)",
     rule_table.OPENED: "(or (not (openable ?t)) (open ?t))",
     rule_table.DOOR_SHUT: "(not (open ?t))",
-    rule_table.FITS: "(exists (?y - thing) (and (held ?y) (or (takes_all ?t) (and (fits ?y ?t) (not (carrot ?y))))))",
-    rule_table.FREE_SLOT: "(exists (?f - spot) (and (spot_of ?f ?t) (placeable ?f) (free ?f)))",
-    rule_table.SPOT: "(exists (?f - spot) (and (spot_of ?f ?t) (placeable ?f) (free ?f)))",
-    rule_table.BEANS_SPOT:
-        "(exists (?g - thing ?f - spot) (and (furniture ?g) (in ?g ?r) (spot_of ?f ?g) (free ?f)))",
-    rule_table.LOADED: f"(exists (?y - thing) (and {_LOAD}))",
-    rule_table.ON_MACHINE: f"(exists (?m ?y - thing) (and {_ITS_LOAD}))",
-    rule_table.CARTRIDGE: "(exists (?y - thing) (and (on ?y ?t) (cartridge ?y) (not (carrot ?y))))",
-    rule_table.FREE_BED: "(exists (?f - spot) (and (spot_of ?f ?t) (not (placeable ?f)) (free ?f)))",
+    rule_table.FITS: "(or (takes_all ?t) (and (fits ?x ?t) (not (carrot ?x))))",
+    rule_table.FREE_SLOT: _FREE_SPOT,
+    rule_table.SPOT: _FREE_SPOT,
+    rule_table.BEANS_SPOT: "(furniture ?g) (in ?g ?r) (spot_of ?s ?g) (free ?s)",
+    rule_table.LOADED: "(exists (?f - spot) (and (spot_of ?f ?t) (placeable ?f) (not (free ?f))))",
+    rule_table.ON_MACHINE:
+        "(exists (?v - thing ?f - spot) (and (runs ?t ?v) (spot_of ?f ?v) (placeable ?f) (not (free ?f))))",
+    rule_table.CARTRIDGE: "(on ?x ?t) (cartridge ?x) (not (carrot ?x))",
+    rule_table.FREE_BED: "(spot_of ?s ?t) (not (placeable ?s)) (free ?s)",
     rule_table.CLEAN: "(not (infected ?t))",
-    rule_table.ASSEMBLED: "(exists (?m ?y - thing) (and (runs ?t ?m) (on ?y ?m) (control_panel ?y)))",
+    rule_table.ASSEMBLED: "(exists (?v ?y - thing) (and (runs ?t ?v) (on ?y ?v) (control_panel ?y)))",
     rule_table.BY_MONITOR: "(never)",
     rule_table.BY_LEVER: "(never)",
     rule_table.IN_BOX: "(mounted ?t)",
     rule_table.WHOLE: "(not (broken ?t))",
-    rule_table.FILLED: "(exists (?y - thing) (and (held ?y) (fillable ?y) (not (carrot ?y)) (coffee ?y)))",
+    rule_table.FILLED: "(held ?x) (fillable ?x) (not (carrot ?x)) (coffee ?x)",
     rule_table.EMPTY: "(not (coffee ?t))",
     rule_table.COFFEE: "(coffee ?t)",
     rule_table.BLOCKED: "(exists (?q - room) (blocked ?q))",
     rule_table.TARGET: "(receptacle ?t)",
 }  # fmt: skip
-"""Meaning of each requirement for a thing ?t that is dealt with in the room ?r."""
+"""Meaning of each requirement for a thing ?t that is dealt with in the room ?r.
+
+The held thing ?x, the spot ?s and the furniture ?g are parameters of the effect of the same rule."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ _PLACED = """
     (when (and (gravity_flipper ?t) (active ?t)) (floating ?x))
     (when (and (lever ?x) (fuse_box ?t)) (mounted ?x))
     (when (and (control_panel ?x) (laser_cannon ?t)) (mounted ?x))"""
-_PUT = ("?x - thing ?s - spot", "(held ?x) (spot_of ?s ?t) (placeable ?s) (free ?s)")
+_PUT = ("?x - thing ?s - spot", "")
 
 
 def _fire(shelf: str, needed: str, now: str, before: str, more: str) -> PddlEffect:
@@ -95,7 +96,7 @@ def _fire(shelf: str, needed: str, now: str, before: str, more: str) -> PddlEffe
 
 EFFECTS: dict[Callable[..., object], PddlEffect] = {
     effects.pick_up: PddlEffect(
-        "?h - thing ?s - spot", "(on ?t ?h) (at_spot ?t ?s)",
+        "?h - thing ?s - spot", "(on ?t ?h) (in ?h ?r) (at_spot ?t ?s) (spot_of ?s ?h)",
         "(held ?t) (not (hand_free)) (not (on ?t ?h)) (not (in ?t ?r)) (not (at_spot ?t ?s)) (free ?s)",
     ),
     effects.place: PddlEffect(*_PUT, _PLACED),
@@ -103,16 +104,17 @@ EFFECTS: dict[Callable[..., object], PddlEffect] = {
     effects.set_open: PddlEffect("", "", "(open ?t) (forall (?y - thing) (when (on ?y ?t) (not (enclosed ?y))))"),
     effects.set_closed: PddlEffect("", "", "(not (open ?t)) (forall (?y - thing) (when (on ?y ?t) (enclosed ?y)))"),
     effects.set_broken: PddlEffect("", "", "(broken ?t)"),
-    effects.pour: PddlEffect("?x - thing", "(held ?x)", "(coffee ?t) (not (coffee ?x))"),
+    effects.pour: PddlEffect("?x - thing", "", "(coffee ?t) (not (coffee ?x))"),
     effects.print_thing: PddlEffect(
         "?x ?n - thing ?s - spot",
-        "(on ?x ?t) (prints ?x ?n) (absent ?n) (spot_of ?s ?t) (not (placeable ?s)) (free ?s) (not (carrot ?x))",
+        "(prints ?x ?n) (absent ?n)",
         "(not (absent ?n)) (printed ?n) (on ?n ?t) (in ?n ?r) (at_spot ?n ?s) (not (free ?s))",
     ),
     effects.rewind: PddlEffect(
         "", "",
         """(forall (?y - thing) (when (on ?y ?t) (and (not (broken ?y)) (not (eaten ?y)) (not (carrot ?y)))))
-    (forall (?y - thing ?c - color) (when (and (on ?y ?t) (carrot ?y) (has_color ?y orange) (usual ?y ?c)) (has_color ?y ?c)))
+    (forall (?y - thing ?c - color)
+      (when (and (on ?y ?t) (carrot ?y) (has_color ?y orange) (usual ?y ?c)) (has_color ?y ?c)))
     (forall (?y - thing)
       (when (and (on ?y ?t) (carrot ?y) (has_color ?y orange) (not (usual ?y orange))) (not (has_color ?y orange))))""",
     ),
@@ -123,7 +125,7 @@ EFFECTS: dict[Callable[..., object], PddlEffect] = {
       (when (and (on ?y ?t) (not (carrot ?y)) (has_color ?y ?c) (not (= ?c orange))) (not (has_color ?y ?c))))""",
     ),
     effects.unmake: PddlEffect(
-        "?g - thing ?s - spot", "(furniture ?g) (in ?g ?r) (spot_of ?s ?g) (free ?s)",
+        "?g - thing ?s - spot", "",
         "(beans) (not (coffee ?t)) (not (free ?s))",
     ),
     effects.free_way: PddlEffect(
@@ -184,8 +186,6 @@ _OTHER = """(at ?r - room) (in ?t - thing ?r - room) (on ?t ?h - thing) (at_spot
     (beside_box ?t - thing) (fixture ?t - thing) (furniture ?t - thing) (cartridge ?t - thing) (takes_all ?t - thing)
     (fits ?x ?t - thing) (runs ?t ?m - thing) (prints ?x ?n - thing) (paints ?t - thing ?c - color)
     (has_color ?t - thing ?c - color) (usual ?t - thing ?c - color)"""
-_REACH = """(or (near ?t) (exists (?y - thing) (and (on ?t ?y) (near ?y)))
-      (exists (?y - thing) (and (on ?y ?t) (near ?y))))"""
 _GO = f"(at ?r) (in ?t ?r) (not (enclosed ?t)) {REQUIREMENTS[rule_table.FREE_WAY]}"
 
 
@@ -195,8 +195,21 @@ def rule_number(verb: str, kind: str) -> int | None:
     return None if rule is None else RULES.index(rule)
 
 
-def domain_text() -> str:
-    """Return the domain."""
+_GO_TO_THING = f"""
+  (:action gotoobject_on
+    :parameters (?t - thing ?r - room ?h ?o - thing)
+    :precondition (and {_GO} (on ?t ?h) (in ?h ?r) (not (floating ?t)) (near ?o) (not (= ?o ?h)))
+    :effect (and (near ?h) (not (near ?o))))
+"""
+
+
+def domain_text(goes_to_things: bool = True) -> str:
+    """Return the domain.
+
+    Args:
+        goes_to_things: Whether people can go to what lies on a fixture. Going to the fixture leads to the same place,
+            so a search, which it would slow down, needs only that.
+    """
     unary = " ".join(f"({name} ?t - thing)" for name in (*KIND_PREDICATES, *PROPERTY_PREDICATES, *FLAG_PREDICATES))
     rules = " ".join(f"(rule_{number} ?t - thing)" for number in range(len(RULES)))
     colors = " ".join(sorted({color for kind in KINDS.values() for color in kind.colors}))
@@ -204,23 +217,18 @@ def domain_text() -> str:
     return f"""(define (domain lab)
   (:requirements :adl :typing)
   (:types thing room spot color)
-  (:constants {colors} - color)
+  (:constants {colors} - color nowhere - thing)
   (:predicates {unary} {rules}
     {_OTHER})
   (:action gotoroom
-    :parameters (?r ?q - room)
-    :precondition (and (at ?r) (not (= ?r ?q)))
-    :effect (and (not (at ?r)) (at ?q) (forall (?y - thing) (not (near ?y)))))
+    :parameters (?r ?q - room ?o - thing)
+    :precondition (and (at ?r) (not (= ?r ?q)) (near ?o))
+    :effect (and (not (at ?r)) (at ?q) (near nowhere) (when (not (= ?o nowhere)) (not (near ?o)))))
   (:action gotoobject_fixture
-    :parameters (?t - thing ?r - room)
-    :precondition (and {_GO} (fixture ?t) (not (and (gravity_flipper ?t) (active ?t))))
-    :effect (and (near ?t) (forall (?y - thing) (when (not (= ?y ?t)) (not (near ?y))))))
-  (:action gotoobject_on
-    :parameters (?t - thing ?r - room ?h - thing)
-    :precondition (and {_GO} (on ?t ?h) (not (floating ?t)))
-    :effect (and (near ?t) (near ?h)
-      (forall (?y - thing) (when (and (not (= ?y ?t)) (not (= ?y ?h))) (not (near ?y))))))
-{actions})
+    :parameters (?t - thing ?r - room ?o - thing)
+    :precondition (and {_GO} (fixture ?t) (not (and (gravity_flipper ?t) (active ?t))) (near ?o) (not (= ?o ?t)))
+    :effect (and (near ?t) (not (near ?o))))
+{_GO_TO_THING if goes_to_things else ""}{actions})
 """
 
 
@@ -231,7 +239,14 @@ def _action(number: int, rule: LabRule) -> str:
     kind = (
         f"(rule_{number} ?t)" if rule_number(rule.verb, "carrot") == number else f"(rule_{number} ?t) (not (carrot ?t))"
     )
-    reach = "" if rule.verb == "Throw" else _REACH
+    kinds = [each for each in KINDS.values() if rule_number(rule.verb, each.key) == number]
+    reach = "(near ?t)" if rule.effect is not effects.pick_up else "(near ?h)"
+    if rule.verb == "Throw":
+        reach = ""
+    elif rule.effect is not effects.pick_up and any("pickupable" in each.properties for each in kinds):
+        reach = "(or (near ?t) (exists (?y - thing) (and (on ?t ?y) (in ?y ?r) (near ?y))))"
+    elif all(each.key.endswith("_button") for each in kinds):
+        reach = "(exists (?y - thing) (and (on ?t ?y) (in ?y ?r) (near ?y)))"
     return f"""  (:action {rule.verb.lower()}_{number}
     :parameters (?t - thing ?r - room {meaning.parameters})
     :precondition (and {_GO} {kind} {reach} {required} {meaning.condition})
