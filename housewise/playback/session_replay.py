@@ -18,7 +18,7 @@ from housewise.worlds.lab.geometry import LabSpace
 from housewise.worlds.lab.history import LabTurn, record_turn
 from housewise.worlds.lab.layout import draw_lab_layout
 from housewise.worlds.lab.scenario_run import ScenarioRun
-from housewise.worlds.lab.scenarios import LabScenario, draw_scenario, find_variant
+from housewise.worlds.lab.scenarios import LabScenario, Split, draw_scenario, find_variant
 from housewise.worlds.lab.state import LabState
 from housewise.worlds.lab.surroundings import OpenSpace, Surroundings
 
@@ -146,9 +146,8 @@ def replay_session(
     Raises:
         UserError: This version has no such scenario, or an action is none.
     """
-    if initial.split not in ("training", "test"):
-        raise UserError(f"scenarios are for training or test, not for {excerpt(initial.split)}")
-    scenario = draw_scenario(find_variant(initial.variant), initial.seed, initial.split)
+    split: Split = "test" if initial.split == "test" else "training"
+    scenario = draw_scenario(find_variant(initial.variant), initial.seed, split)
     space: Surroundings = _open_space(scenario) if with_view else FollowedSpace()
     replay = SessionReplay(scenario, space)
     if [each.name for each in scenario.subgoals] != initial.subgoals:

@@ -18,13 +18,14 @@ from housewise.worlds.lab.state import ROOMS, Flag, LabState, Thing
 
 _SENTENCE = re.compile(r"[^.!?;]+[.!?;]*")
 _SUPPOSED = re.compile(
-    r"\b(if|when|whenever|once|until|unless|after|before|while|make sure|ensure|should|must|needs?|ha(?:s|ve) to|can|could|"
-    r"will|would|to be|check|whether|\w+\?)",
+    r"\b(if|when|whenever|once|until|unless|after|before|while|make sure|ensure|should|must|needs?|ha(?:s|ve) to|can|"
+    r"could|will|would|to be|check|whether|\w+\?)",
     re.IGNORECASE,
 )
 _STATE = re.compile(
     r"^(?P<thing>.*?)\b(?:is|are)\s+(?P<no>not\s+)?(?:now\s+|already\s+|still\s+|currently\s+|too\s+)?"
-    r"(?P<state>open|closed|shut|infected|clean|broken|large|big|floating|turned on|turned off|on|off)\s*(?:[,.!;]|now\b|$)",
+    r"(?P<state>open|closed|shut|infected|clean|broken|large|big|floating|turned on|turned off|on|off)\s*"
+    r"(?:[,.!;]|now\b|$)",
     re.IGNORECASE,
 )
 _FLAGS: dict[str, tuple[Flag, bool]] = {
