@@ -15,9 +15,7 @@ from housewise.worlds.lab.parts import COLORS
 from housewise.worlds.lab.state import Thing
 
 
-def draw_lab_plan(
-    layout: LabLayout, fixtures: tuple[Thing, ...], width: int = 860, height: int = 760
-) -> FloorPlan:
+def draw_lab_plan(layout: LabLayout, fixtures: tuple[Thing, ...], width: int = 860, height: int = 760) -> FloorPlan:
     """Draw the floor plan of a lab. Its furniture is named by the ids of the fixtures.
 
     Args:

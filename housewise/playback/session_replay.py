@@ -166,7 +166,7 @@ def _play(run: ScenarioRun, turn: SessionTurn, space: Surroundings, where: str, 
     told, before = turn.action, run.state
     if told.verb not in ARGUMENTS:
         raise UserError(f"{where}: this version has no action {excerpt(told.verb)}")
-    action = LabAction(told.verb, told.argument)  # type: ignore[arg-type]
+    action = LabAction(told.verb, told.argument)
     if isinstance(space, FollowedSpace) and turn.failed:
         outcome = ActionOutcome(told.status, told.message)  # type: ignore[arg-type]
     else:

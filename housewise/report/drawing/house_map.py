@@ -44,7 +44,7 @@ def map_svg(plan: FloorPlan, replay: Replay, outcomes: Sequence[ObjectOutcome], 
     arrows, dots = _moves(plan, replay, outcomes, labels)
     ends = draw_ends(_pose(plan, replay.states[0].body), _pose(plan, replay.states[-1].body), "the robot", labels)
     names = _object_names(plan, replay, outcomes, labels)
-    rooms = draw_room_names(plan, labels)
+    rooms = _room_names(plan, labels)
     stops = _stops(plan, replay, labels)
     things = _furniture_names(plan, replay, outcomes, labels)
     way = _points(plan.projection.pixels([(moment.body.x, moment.body.z) for moment in replay.states]))
@@ -254,8 +254,7 @@ def _furniture_names(plan: FloorPlan, replay: Replay, outcomes: Sequence[ObjectO
     return tag("g", *texts, class_="things")
 
 
-def draw_room_names(plan: FloorPlan, labels: LabelLayout) -> Markup:
-    """Draw the names of rooms where they fit."""
+def _room_names(plan: FloorPlan, labels: LabelLayout) -> Markup:
     texts = []
     for name, (x, y) in plan.rooms.items():
         size = (ROOM_LETTER_WIDTH * len(name), 16)

@@ -9,13 +9,12 @@ from math import hypot, radians
 import numpy as np
 from markupsafe import Markup
 
-from housewise.playback.floor_plan import FloorPlan
+from housewise.playback.floor_plan import ROOM_LETTER_WIDTH, FloorPlan
 from housewise.report.drawing.house_map import (
     MapPose,
     css_color,
     draw_ends,
     draw_house,
-    draw_room_names,
     draw_walk,
     stage_color,
 )
@@ -27,6 +26,7 @@ from housewise.worlds.lab.state import Body
 
 _FONT, _LETTER, _BOLD_LETTER = 9.0, 0.6, 0.68
 _NAME_FONT = 12.0
+_LINE = 16.0
 _STRIDE = 0.25
 # Where the number of a subgoal is drawn if another one is at the same place, in diameters.
 _AROUND = ((0, 0), (1, 0), (-1, 0), (0, 1), (0, -1), (1, 1), (-1, -1), (1, -1), (-1, 1), (2, 0), (-2, 0))
@@ -54,9 +54,9 @@ def lab_map_svg(
     width, height = plan.projection.size
     labels = LabelLayout((width, height))
     way = list(_way(plan, navmesh, bodies))
-    ends = draw_ends(_pose(plan, bodies[0]), _pose(plan, bodies[-1]), "the person", labels)
     stops = _stops(plan, bodies, reached, labels)
-    rooms = draw_room_names(plan, labels)
+    ends = draw_ends(_pose(plan, bodies[0]), _pose(plan, bodies[-1]), "the person", labels)
+    rooms = _room_names(plan, labels)
     things = _names(plan, used, labels)
     return tag(
         "svg",
@@ -93,6 +93,18 @@ def _stops(plan: FloorPlan, bodies: Sequence[Body], reached: Mapping[str, int], 
             tag("text", str(number), x=x, y=y + 3.2),
         ]
     return tag("g", *marks, class_="stops")
+
+
+def _room_names(plan: FloorPlan, labels: LabelLayout) -> Markup:
+    """Draw the names of rooms, a line for each word, as rooms of the lab are narrow."""
+    texts = []
+    for name, (x, y) in plan.rooms.items():
+        lines = name.upper().split()
+        size = (ROOM_LETTER_WIDTH * max(map(len, lines)), _LINE * len(lines))
+        x, y = labels.place_within(x, y, *size, 160) or (x, y)
+        top = y - _LINE * (len(lines) - 1) / 2 + 5
+        texts += [tag("text", line, x=x, y=top + _LINE * place) for place, line in enumerate(lines)]
+    return tag("g", *texts, class_="rooms")
 
 
 def _names(plan: FloorPlan, used: Collection[str], labels: LabelLayout) -> Markup:

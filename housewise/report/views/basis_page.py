@@ -27,11 +27,19 @@ from housewise.report.drawing.lab_map import lab_map_svg
 from housewise.report.views.base import RecordContent, read_state
 from housewise.systems.basis.record import BasisFinalState, BasisInitialState
 from housewise.worlds.lab.geometry import LabSpace
-from housewise.worlds.lab.history import describe_turn
+from housewise.worlds.lab.texts import name_with_color
 from housewise.worlds.lab.view import PICTURE_SIZE, scene_key
 
 _MOST_TURNS = 500
 """Maximum number of turns on a page. The others are counted."""
+
+_WORDS = {
+    "MoveForward": "walk {} m ahead", "MoveBackward": "walk {} m back", "RotateLeft": "turn {}° to the left",
+    "RotateRight": "turn {}° to the right", "LookUp": "look up by {}°", "LookDown": "look down by {}°",
+    "GotoRoom": "go to {}", "GotoObject": "go to {}", "Pickup": "pick up {}", "Place": "put it on or in {}",
+    "Open": "open {}", "Close": "close {}", "Toggle": "toggle {}", "Break": "break {}", "Pour": "pour into {}",
+    "Throw": "throw at {}",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -193,13 +201,16 @@ def _card(
 
 def _act(turn: SessionTurn, moment: ReplayedTurn | None) -> str:
     """Return what the person did in words, or as it was recorded if it cannot be played again."""
-    action = turn.action
-    if action.verb == "Speak":
+    verb, argument = turn.action.verb, turn.action.argument
+    if verb == "Speak":
         return ""
-    if moment is None:
-        return f"{action.verb} {action.argument}".strip()
-    words, _, _ = describe_turn(moment.turn, "full", ids=False).partition(": ")
-    return words.removeprefix("tried to ").removesuffix(", but it FAILED")
+    if moment is None or verb not in _WORDS:
+        return f"{verb} {argument}".strip()
+    thing = moment.turn.thing
+    named = argument if thing is None else f"the {name_with_color(thing)}"
+    if verb == "GotoRoom":
+        named = f"the {argument.replace('_', ' ')}"
+    return _WORDS[verb].format(named)
 
 
 def _is_pictured(turn: SessionTurn, moment: ReplayedTurn) -> bool:
