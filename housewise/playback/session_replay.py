@@ -16,6 +16,7 @@ from housewise.systems.basis.record import BasisInitialState, GuidanceEvent, Lab
 from housewise.worlds.lab.actions import ARGUMENTS, ActionOutcome, LabAction
 from housewise.worlds.lab.geometry import LabSpace
 from housewise.worlds.lab.history import LabTurn, record_turn
+from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.layout import draw_lab_layout
 from housewise.worlds.lab.scenario_run import ScenarioRun
 from housewise.worlds.lab.scenarios import LabScenario, Split, draw_scenario, find_variant
@@ -23,6 +24,14 @@ from housewise.worlds.lab.state import LabState
 from housewise.worlds.lab.surroundings import OpenSpace, Surroundings
 
 _MOST_DIFFERENCES = 3
+
+_WORDS = {
+    "MoveForward": "walk {} m ahead", "MoveBackward": "walk {} m back", "RotateLeft": "turn {}° to the left",
+    "RotateRight": "turn {}° to the right", "LookUp": "look up by {}°", "LookDown": "look down by {}°",
+    "GotoRoom": "go to {}", "GotoObject": "go to {}", "Pickup": "pick up {}", "Place": "put it on or in {}",
+    "Open": "open {}", "Close": "close {}", "Toggle": "toggle {}", "Break": "break {}", "Pour": "pour into {}",
+    "Throw": "throw at {}",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -45,9 +54,24 @@ class SessionTurn:
         return self.guidance.speech if self.guidance else ""
 
     @property
+    def utterance(self) -> str:
+        """What the person said; empty if they did something else."""
+        return self.action.argument if self.action.verb == "Speak" else ""
+
+    @property
+    def act(self) -> str:
+        """What the person did, in words; empty if they spoke."""
+        verb, argument = self.action.verb, self.action.argument
+        if verb not in _WORDS:
+            return "" if verb == "Speak" else f"{verb} {argument}".strip()
+        kind = KINDS.get(argument.rpartition("_")[0])
+        named = argument if kind is None else f"the {kind.name}"
+        return _WORDS[verb].format(f"the {argument.replace('_', ' ')}" if verb == "GotoRoom" else named)
+
+    @property
     def asked(self) -> bool:
         """Whether the person asked something."""
-        return self.action.verb == "Speak" and "?" in self.action.argument
+        return "?" in self.utterance
 
     @property
     def failed(self) -> bool:

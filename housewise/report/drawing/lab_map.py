@@ -102,8 +102,10 @@ def _room_names(plan: FloorPlan, labels: LabelLayout) -> Markup:
         lines = name.upper().split()
         size = (ROOM_LETTER_WIDTH * max(map(len, lines)), _LINE * len(lines))
         x, y = labels.place_within(x, y, *size, 160) or (x, y)
-        top = y - _LINE * (len(lines) - 1) / 2 + 5
-        texts += [tag("text", line, x=x, y=top + _LINE * place) for place, line in enumerate(lines)]
+        # Distances follow the size of the letters, which is larger on phones.
+        first = f"{0.4 - 0.6 * (len(lines) - 1):.1f}em"
+        spans = [tag("tspan", line, x=x, dy="1.2em" if place else first) for place, line in enumerate(lines)]
+        texts.append(tag("text", *spans, x=x, y=y))
     return tag("g", *texts, class_="rooms")
 
 

@@ -10,10 +10,13 @@ from pydantic import ValidationError
 from housewise.core.errors import UserError
 from housewise.core.record import Header, Record, Result
 from housewise.playback.guidance_errors import find_guidance_errors
-from housewise.playback.session_replay import read_attempts, read_initial_state, replay_session
-from housewise.report.views.base import EpisodeContent, EpisodeView, InitialFact, SaveFilm
+from housewise.playback.session_replay import SessionTurn, read_attempts, read_initial_state, replay_session
+from housewise.report.views.base import EpisodeContent, EpisodeView, InitialFact, SaveFilm, TurnCell
 from housewise.systems.basis.record import BasisInitialState
 from housewise.worlds.house.simulator import SimulatorChoice
+
+_MOST_WORDS = 8000
+"""Characters of a session that the search in the index finds."""
 
 
 class BasisView(EpisodeView):
@@ -26,6 +29,7 @@ class BasisView(EpisodeView):
         "session adds those about what was in view."
     )
     has_pictures = True
+    has_turns = True
 
     def __init__(self) -> None:
         super().__init__("basis")
@@ -54,6 +58,16 @@ class BasisView(EpisodeView):
             return []
         return [InitialFact("", initial_state.mission, f"subgoals: {', '.join(initial_state.subgoals)}")]
 
+    def list_turns(self, record: Record) -> list[TurnCell]:
+        """See `EpisodeView`."""
+        return [_turn_cell(turn) for turns in read_attempts(record) for turn in turns]
+
+    def spoken_words(self, record: Record) -> str:
+        """See `EpisodeView`: what the person and the assistant said, each sentence once."""
+        turns = [turn for turns in read_attempts(record) for turn in turns]
+        spoken = [text for turn in turns for text in (turn.utterance, turn.said) if text]
+        return " ".join(dict.fromkeys(spoken))[:_MOST_WORDS]
+
     def make_content(
         self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, save_film: SaveFilm | None
     ) -> EpisodeContent:
@@ -64,3 +78,16 @@ class BasisView(EpisodeView):
         shared = self.shared_fields(number, record)
         shared["mood"] = "right" if record.result.scores.get("success") == 1 else "partly"
         return make_basis_content(shared, record, path, simulator is not None)
+
+
+def _turn_cell(turn: SessionTurn) -> TurnCell:
+    action = turn.action
+    return TurnCell(
+        action.attempt,
+        turn.number,
+        turn.act,
+        speech=turn.utterance,
+        failed=(action.message or action.status) if turn.failed else "",
+        answer=turn.said,
+        reached=action.subgoals,
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +27,10 @@ from housewise.report.drawing.lab_map import lab_map_svg
 from housewise.report.views.base import RecordContent, read_state
 from housewise.systems.basis.record import BasisFinalState, BasisInitialState
 from housewise.worlds.lab.geometry import LabSpace
-from housewise.worlds.lab.texts import name_with_color
 from housewise.worlds.lab.view import PICTURE_SIZE, scene_key
 
 _MOST_TURNS = 500
 """Maximum number of turns on a page. The others are counted."""
-
-_WORDS = {
-    "MoveForward": "walk {} m ahead", "MoveBackward": "walk {} m back", "RotateLeft": "turn {}° to the left",
-    "RotateRight": "turn {}° to the right", "LookUp": "look up by {}°", "LookDown": "look down by {}°",
-    "GotoRoom": "go to {}", "GotoObject": "go to {}", "Pickup": "pick up {}", "Place": "put it on or in {}",
-    "Open": "open {}", "Close": "close {}", "Toggle": "toggle {}", "Break": "break {}", "Pour": "pour into {}",
-    "Throw": "throw at {}",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -56,14 +47,12 @@ class SessionRow:
 
     Attributes:
         turn: The turn as it was recorded.
-        act: What the person did, in words; empty if they spoke.
         errors: Errors of the assistant in it.
         picture: Data URI of what the person saw after the action, or an empty text.
         alt: Text for screen readers in place of the picture.
     """
 
     turn: SessionTurn
-    act: str
     errors: list[GuidanceError]
     picture: str = ""
     alt: str = ""
@@ -186,7 +175,7 @@ def _card(
     for turn in shown:
         moment = replayed[turn.number - 1] if replayed else None
         errors = [each for each in played.errors if (each.attempt, each.turn) == (place + 1, turn.number)]
-        row = SessionRow(turn, _act(turn, moment), errors)
+        row = SessionRow(turn, errors)
         if moment and played.replay and with_pictures and _is_pictured(turn, moment):
             row = _with_picture(row, moment, played.replay)
         rows.append(row)
@@ -199,20 +188,6 @@ def _card(
     )
 
 
-def _act(turn: SessionTurn, moment: ReplayedTurn | None) -> str:
-    """Return what the person did in words, or as it was recorded if it cannot be played again."""
-    verb, argument = turn.action.verb, turn.action.argument
-    if verb == "Speak":
-        return ""
-    if moment is None or verb not in _WORDS:
-        return f"{verb} {argument}".strip()
-    thing = moment.turn.thing
-    named = argument if thing is None else f"the {name_with_color(thing)}"
-    if verb == "GotoRoom":
-        named = f"the {argument.replace('_', ' ')}"
-    return _WORDS[verb].format(named)
-
-
 def _is_pictured(turn: SessionTurn, moment: ReplayedTurn) -> bool:
     """Return whether somebody spoke, or something but the direction of view changed."""
     is_changed = scene_key(moment.before) != scene_key(moment.after) or moment.before.room != moment.after.room
@@ -223,7 +198,7 @@ def _with_picture(row: SessionRow, moment: ReplayedTurn, replay: SessionReplay) 
     assert isinstance(replay.space, LabSpace), "pages show sessions in the lab's geometry"
     picture = data_uri(compress(replay.space.view.picture(moment.after).rgb))
     alt = f"What the person saw after turn {row.turn.number}, in the {moment.after.room}"
-    return SessionRow(row.turn, row.act, row.errors, picture, alt)
+    return replace(row, picture=picture, alt=alt)
 
 
 def _map(place: int, replayed: Sequence[ReplayedTurn], reached: dict[str, int], replay: SessionReplay) -> Markup:
