@@ -16,7 +16,7 @@ from typing import Literal
 from housewise.agent.basis.advice import Advice, find_glimpse, next_advice
 from housewise.agent.basis.goal_hearing import hear_task, spoken_words
 from housewise.people.lab.understanding import understand
-from housewise.playback.session_replay import ReplayedTurn, SessionReplay, SessionTurn
+from housewise.playback.session_replay import ReplayedTurn, SessionReplay, SessionTurn, describe_action
 from housewise.playback.spoken_claims import (
     SpokenAdvice,
     false_states,
@@ -169,11 +169,11 @@ def _judge_speech(
         yield from _misplaced(advice, state, replay.space if replay.has_view else None)
         if (kind := wrong_look(advice)) is not None:
             yield "wrong thing", f"describes the {KINDS[advice.kind].name} as the {kind.name} looks"
-        if advice.instruction.verb in _MANIPULATIONS:
+        if (verb := advice.instruction.verb) in _MANIPULATIONS and verb is not None:
             if not heard.goal_is_named and advice.kind not in heard.by_person:
                 yield "unfounded advice", "the person has named no task yet"
             elif heard.goal_is_named and not _is_useful(advice, state, replay.scenario.goal):
-                yield "wrong advice", f"the task needs no “{advice.instruction.verb}” of the {KINDS[advice.kind].name}"
+                yield "wrong advice", f"the task does not need to {describe_action(verb, f'{advice.kind}_')}"
     for statement in false_states(turn.said, state):
         yield "wrong state", f"not so: “{statement}”"
     if turn.action.verb != "Speak" and not turn.failed and heard.has_just_said(turn):
@@ -195,12 +195,12 @@ def _judge_silence(
         return
     state = moment.after
     thing = state[needed.thing]
-    kind = KINDS[thing.kind]
+    kind, step = KINDS[thing.kind], describe_action(needed.verb, thing.id)
     is_new = previous is None or (previous.verb, previous.thing) != (needed.verb, needed.thing)
     if turn.failed and turn.action.status not in _PLAIN_FAILURES:
-        yield "unannounced step", f"the action failed, and the next step is “{needed.verb}” of the {kind.name}"
+        yield "unannounced step", f"the action failed, and the next step is to {step}"
     elif is_new and not kind.is_common and thing.kind not in heard.by_assistant | heard.by_person:
-        yield "unannounced step", f"the next step is “{needed.verb}” of the {kind.name}, of which nobody has spoken"
+        yield "unannounced step", f"the next step is to {step}, of which nobody has spoken"
     elif replay.has_view and turn.action.argument != thing.id and _has_appeared(moment, replay.space, thing):
         yield "unannounced thing", f"the {kind.name}, which is needed next, has come into view"
 

@@ -61,12 +61,7 @@ class SessionTurn:
     @property
     def act(self) -> str:
         """What the person did, in words; empty if they spoke."""
-        verb, argument = self.action.verb, self.action.argument
-        if verb not in _WORDS:
-            return "" if verb == "Speak" else f"{verb} {argument}".strip()
-        kind = KINDS.get(argument.rpartition("_")[0])
-        named = argument if kind is None else f"the {kind.name}"
-        return _WORDS[verb].format(f"the {argument.replace('_', ' ')}" if verb == "GotoRoom" else named)
+        return describe_action(self.action.verb, self.action.argument)
 
     @property
     def asked(self) -> bool:
@@ -131,6 +126,20 @@ def read_initial_state(record: Record, path: Path) -> BasisInitialState:
     """
     remedy = "delete the file to run the episode again"
     return validate_model(BasisInitialState, record.header.initial_state, path, remedy)
+
+
+def describe_action(verb: str, argument: str) -> str:
+    """Return an action in words, such as "pick up the hammer"; empty for speech.
+
+    Args:
+        verb: What is done.
+        argument: What with, as in LabAction.
+    """
+    if verb not in _WORDS:
+        return "" if verb == "Speak" else f"{verb} {argument}".strip()
+    kind = KINDS.get(argument.rpartition("_")[0])
+    named = argument if kind is None else f"the {kind.name}"
+    return _WORDS[verb].format(f"the {argument.replace('_', ' ')}" if verb == "GotoRoom" else named)
 
 
 def read_attempts(record: Record) -> list[list[SessionTurn]]:

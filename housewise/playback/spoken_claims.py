@@ -76,7 +76,8 @@ def named_in(speech: str) -> frozenset[str]:
 
 def wrong_look(advice: SpokenAdvice) -> Kind | None:
     """Return the kind whose look an advice describes, if it is another than the one that it names."""
-    words = set(advice.instruction.context)
+    # "A machine under a cone" has the cone among the words of its place.
+    words = {*advice.instruction.context, *advice.instruction.place_words}
     own = _coverage(advice.kind, words) if advice.kind in _looks() else None
     if own is None:
         return None

@@ -203,7 +203,10 @@ def _read_entry(path: Path, run: str, figures_only: bool) -> EpisodeEntry:
         # A perfect episode has no faults, so that its events need not be read.
         record = Record(header, (), result) if figures_only or view.is_perfect(result) else read_record(path)
         faults = {} if figures_only else view.count_faults(record, path)
-        digest, words = ("", "") if figures_only else (file_digest(path), view.spoken_words(record))
+        # Views of other packages may lack it.
+        spoken = getattr(view, "spoken_words", None)
+        digest = "" if figures_only else file_digest(path)
+        words = "" if figures_only or spoken is None else spoken(record)
         entry = EpisodeEntry(path, run, digest, header, result, "", faults, words=words)
         # Every index and page needs these values, which records of other programs may lack.
         _ = entry.title, entry.planner, entry.rate, entry.ending, view.initial_facts(header)

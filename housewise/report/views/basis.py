@@ -33,6 +33,12 @@ class BasisView(EpisodeView):
 
     def __init__(self) -> None:
         super().__init__("basis")
+        self.columns = [
+            "subgoals, %",
+            "any attempt, %",
+            "best attempt, %",
+            *(each.column or each.heading for each in self._scores[4:]),
+        ]
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
         """See `EpisodeView`: errors of the assistant by label, without those about what was in view."""
