@@ -118,18 +118,18 @@ def draw_floor_plan(
         with_picture: Whether to trace a picture, which takes most of the time.
     """
     floor = _floor(scene)
-    projection = _fit_projection(floor, width, height)
+    projection = fit_projection(floor, width, height)
     present = sorted((scene.by_key[key] for key in receptacles), key=lambda thing: thing.box.top)
     whole = floor.buffer(_WALL_THICKNESS, join_style="mitre")
-    walls = _to_pixels(whole.difference(floor), projection)
+    walls = to_pixels(whole.difference(floor), projection)
     furniture = {thing.name: projection.pixels(_footprint(thing)) for thing in present}
     colors = {thing.name: _mean_color(thing.mesh) for thing in present}
     picture = None
     if with_picture:
-        mask = np.asarray(fill_mask(_to_pixels(whole, projection), projection.size, PICTURE_SCALE))
+        mask = np.asarray(fill_mask(to_pixels(whole, projection), projection.size, PICTURE_SCALE))
         picture = np.dstack([_trace_picture(scene, receptacles, projection, walls), mask])
     rooms = _label_positions(scene, {thing.name: thing.room for thing in present}, furniture, projection, walls)
-    return FloorPlan(projection, picture, _to_pixels(floor, projection), walls, furniture, colors, rooms)
+    return FloorPlan(projection, picture, to_pixels(floor, projection), walls, furniture, colors, rooms)
 
 
 def fill_mask(area: Area, size: tuple[int, int], scale: float = 1.0) -> Image.Image:
@@ -174,7 +174,13 @@ def _fill_furniture_holes(floor: Area) -> Area:
     return shapely.union_all(parts)
 
 
-def _fit_projection(floor: Area, width: int, height: int) -> PlanProjection:
+def fit_projection(floor: Area, width: int, height: int) -> PlanProjection:
+    """Return the projection that shows a floor as large as possible.
+
+    Args:
+        floor: The floor, (x, z) in metres.
+        width, height: Maximum size of the plan, pixels.
+    """
     low_x, low_z, high_x, high_z = floor.bounds
     across, along = high_x - low_x + 2 * _MARGIN, high_z - low_z + 2 * _MARGIN
     is_rotated = along > 1.15 * across
@@ -200,7 +206,8 @@ def _mean_color(mesh: Mesh) -> tuple[int, int, int]:
     return red, green, blue
 
 
-def _to_pixels(area: Area, projection: PlanProjection) -> Area:
+def to_pixels(area: Area, projection: PlanProjection) -> Area:
+    """Project an area from metres to pixels."""
     return shapely.transform(area, projection.pixels)
 
 

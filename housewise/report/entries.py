@@ -40,6 +40,7 @@ class EpisodeEntry:
         failure: Short reason of the failure, or an empty text.
         faults: What went wrong, with counts.
         error: Error that ended a failed episode.
+        words: What was said in it, for the search.
     """
 
     path: Path
@@ -50,6 +51,7 @@ class EpisodeEntry:
     failure: str
     faults: dict[str, int]
     error: str = ""
+    words: str = ""
 
     @property
     def title(self) -> str:
@@ -201,7 +203,11 @@ def _read_entry(path: Path, run: str, figures_only: bool) -> EpisodeEntry:
         # A perfect episode has no faults, so that its events need not be read.
         record = Record(header, (), result) if figures_only or view.is_perfect(result) else read_record(path)
         faults = {} if figures_only else view.count_faults(record, path)
-        entry = EpisodeEntry(path, run, "" if figures_only else file_digest(path), header, result, "", faults)
+        # Views of other packages may lack it.
+        spoken = getattr(view, "spoken_words", None)
+        digest = "" if figures_only else file_digest(path)
+        words = "" if figures_only or spoken is None else spoken(record)
+        entry = EpisodeEntry(path, run, digest, header, result, "", faults, words=words)
         # Every index and page needs these values, which records of other programs may lack.
         _ = entry.title, entry.planner, entry.rate, entry.ending, view.initial_facts(header)
         _ = view.describe_state(result), view.state_sort_value(result), view.cells(result), view.is_perfect(result)

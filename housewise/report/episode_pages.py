@@ -10,7 +10,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -103,6 +103,7 @@ class EpisodePage:
         options: How the page is written.
         has_pictures: Whether the page has pictures.
         command: Command that writes it with pictures.
+        together: Path of the page that shows it beside others. None if there is none.
     """
 
     entry: EpisodeEntry
@@ -112,11 +113,17 @@ class EpisodePage:
     options: ReportOptions
     has_pictures: bool
     command: str
+    together: Path | None = None
 
     @property
     def title(self) -> str:
         """Title of the page: episode and agent."""
         return " · ".join(filter(None, (self.entry.title, self.entry.planner)))
+
+    @property
+    def together_url(self) -> str:
+        """URL of the page that shows it beside others, relative to the page; empty if there is none."""
+        return relative_url(self.together, self.file) if self.together else ""
 
     @property
     def has_film(self) -> bool:
@@ -163,17 +170,24 @@ class EpisodePage:
 
     def _key(self, has_pictures: bool, has_film: bool) -> str:
         how = [
-            _template_version(),
+            template_version(),
             self.entry.digest,
             self.name,
             self.index,
+            self.together_url,
             has_pictures and self.options.simulator.name,
         ]
         return sha256(json.dumps([*how, has_film and (bool(encoder()) or "animated")]).encode()).hexdigest()
 
 
 def plan_pages(
-    entries: Sequence[EpisodeEntry], folder: Path, out: Path, index: Path, name: str, options: ReportOptions
+    entries: Sequence[EpisodeEntry],
+    folder: Path,
+    out: Path,
+    index: Path,
+    name: str,
+    options: ReportOptions,
+    together: Mapping[str, Path] | None = None,
 ) -> list[EpisodePage]:
     """Return the page of each episode.
 
@@ -184,6 +198,7 @@ def plan_pages(
         index: Path of the index.
         name: Name of the report.
         options: How pages are written.
+        together: Path of the page that shows an episode beside others, by the episode's key.
 
     Raises:
         UserError: A target folder is a symbolic link, or pictures of an unknown episode are requested.
@@ -197,7 +212,8 @@ def plan_pages(
                 raise UserError(f"{above}: is a link, and a report is not written through links; remove it")
         has_pictures = entry.key in pictured and can_have_pictures(entry)
         command = illustrate_command(folder, entry.key) if can_have_pictures(entry) else ""
-        found.append(EpisodePage(entry, file, _relative_url(index, file), name, options, has_pictures, command))
+        beside = (together or {}).get(entry.key)
+        found.append(EpisodePage(entry, file, relative_url(index, file), name, options, has_pictures, command, beside))
     return found
 
 
@@ -257,7 +273,7 @@ def _render_navigation(page: EpisodePage, there: Sequence[EpisodePage], place: i
     def neighbour(other: int) -> PageLink | None:
         if not 0 <= other < len(there):
             return None
-        return PageLink(_relative_url(there[other].file, page.file), there[other].title)
+        return PageLink(relative_url(there[other].file, page.file), there[other].title)
 
     facts = {"before": neighbour(place - 1), "after": neighbour(place + 1), "place": place + 1, "count": len(there)}
     return render("turn.html", facts)
@@ -317,6 +333,7 @@ def _render_page(page: EpisodePage, content: EpisodeContent | None, made: str) -
         "made": made,
         "beside": True,
         "index": page.index,
+        "together": page.together_url,
         "name": page.name,
         "title": page.title,
         "turn": "",
@@ -329,11 +346,12 @@ def _render_page(page: EpisodePage, content: EpisodeContent | None, made: str) -
     return render("episode.html", facts)
 
 
-def _relative_url(target: Path, page: Path) -> str:
+def relative_url(target: Path, page: Path) -> str:
     """Return the URL of a file relative to a page."""
     return quote(Path(os.path.relpath(target, page.parent)).as_posix())
 
 
 @lru_cache(maxsize=1)
-def _template_version() -> str:
+def template_version() -> str:
+    """Return the digest of the report's code; see digest_report_code."""
     return digest_report_code()

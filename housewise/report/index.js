@@ -9,7 +9,7 @@
   const facts = new Map(rows.map((row) => [row, {
     keys: row.dataset.keys.split(",").map((each) => each.split(" ")),
     rate: row.dataset.rate === "" ? -Infinity : Number(row.dataset.rate),
-    text: row.textContent.toLowerCase(),
+    text: `${row.textContent} ${row.dataset.words ?? ""}`.toLowerCase(),
   }]));
 
   const limit = (input, otherwise) => (input.value === "" || Number.isNaN(input.valueAsNumber) ? otherwise : input.valueAsNumber);

@@ -29,6 +29,7 @@ from housewise.report.episode_pages import (
 )
 from housewise.report.experiment_tables import ExperimentTables, find_stale_metrics, make_tables, overall_row
 from housewise.report.rendering import render
+from housewise.report.side_by_side import plan_side_by_side, together_files
 from housewise.report.views.base import EpisodeContent, ScoreCell
 from housewise.rollout.comparison import Comparison, compare
 from housewise.rollout.comparison_settings import Experiment, experiment_names
@@ -50,11 +51,13 @@ class IndexLink:
         page: URL of its page.
         film: URL of its film.
         poster: URL of the film's still picture.
+        together: URL of the page that shows the episode beside others of its task.
     """
 
     page: str = ""
     film: str = ""
     poster: str = ""
+    together: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,9 @@ def write_report(
     entries, notes = read_entries(folder)
     comparisons = _compare_with(folder, entries, against)
     name = folder.resolve().name
-    wanted = plan_pages(entries, folder, index.with_suffix(""), index, name, options or ReportOptions())
+    pages = index.with_suffix("")
+    together = plan_side_by_side(entries, pages, index, name)
+    wanted = plan_pages(entries, folder, pages, index, name, options or ReportOptions(), together_files(together))
     plain = [replace(page, has_pictures=False) for page in wanted]
     missing = [page for page in plain if fresh or not page.is_current]
     pictured = [page for page in wanted if page.has_pictures and (fresh or not page.is_current)]
@@ -131,6 +136,9 @@ def write_report(
     try:
         with open_page_writer(min(workers, max(len(missing), len(pictured)))) as make:
             _make_all(make, missing, "pages", progress or _no_progress)
+            for page in together:
+                if fresh or not page.is_current:
+                    page.write()
             if missing and pictured:
                 update_index()
             _make_all(make, pictured, "pictures and films", progress or _no_progress)
@@ -151,9 +159,16 @@ def _links(index: Path, all_pages: Sequence[EpisodePage]) -> list[IndexLink]:
     def address(path: Path | None) -> str:
         return quote(path.relative_to(index.parent).as_posix()) if path and path.is_file() else ""
 
-    if len(all_pages) > _MOST_FILMS:
-        return [IndexLink(address(page.file)) for page in all_pages]
-    return [IndexLink(address(page.file), address(page.film), address(page.poster)) for page in all_pages]
+    has_films = len(all_pages) <= _MOST_FILMS
+    return [
+        IndexLink(
+            address(page.file),
+            address(page.film) if has_films else "",
+            address(page.poster) if has_films else "",
+            address(page.together),
+        )
+        for page in all_pages
+    ]
 
 
 def _completeness_notes(folder: Path, all_pages: Sequence[EpisodePage]) -> dict[str, Any]:

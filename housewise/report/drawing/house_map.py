@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -15,6 +16,7 @@ from housewise.playback.replay import Replay
 from housewise.report.drawing.images import compress, data_uri
 from housewise.report.drawing.label_layout import LabelLayout
 from housewise.report.drawing.svg import Point, join, mark, path, tag
+from housewise.worlds.house.simulator.base import BodyPose
 
 _STAGES = ((47, 56, 150), (118, 48, 168), (200, 48, 120), (235, 110, 30), (250, 190, 40))
 _CHUNKS = 72
@@ -40,15 +42,16 @@ def map_svg(plan: FloorPlan, replay: Replay, outcomes: Sequence[ObjectOutcome], 
     width, height = plan.projection.size
     labels = LabelLayout((width, height))
     arrows, dots = _moves(plan, replay, outcomes, labels)
-    ends = _ends(plan, replay, labels)
+    ends = draw_ends(_pose(plan, replay.states[0].body), _pose(plan, replay.states[-1].body), "the robot", labels)
     names = _object_names(plan, replay, outcomes, labels)
     rooms = _room_names(plan, labels)
     stops = _stops(plan, replay, labels)
     things = _furniture_names(plan, replay, outcomes, labels)
+    way = _points(plan.projection.pixels([(moment.body.x, moment.body.z) for moment in replay.states]))
     return tag(
         "svg",
         tag("title", title),
-        *(_house(plan), things, _walk(plan, replay), arrows, rooms, stops, ends, dots, names),
+        *(draw_house(plan), things, draw_walk(way), arrows, rooms, stops, ends, dots, names),
         viewBox=f"0 0 {width} {height}",
         class_="map",
         role="img",
@@ -66,15 +69,15 @@ def stage_color(share: float) -> tuple[int, int, int]:
 
 def stage_gradient() -> str:
     """Return the colours of the path as a CSS gradient."""
-    return "linear-gradient(90deg," + ",".join(_css(stage) for stage in _STAGES) + ")"
+    return "linear-gradient(90deg," + ",".join(css_color(stage) for stage in _STAGES) + ")"
 
 
-def _house(plan: FloorPlan) -> Markup:
+def draw_house(plan: FloorPlan) -> Markup:
     """Draw the house as it was traced, or its floor and the outlines of the furniture."""
     width, height = plan.projection.size
     if plan.picture is None:
         ground = tag("path", d=_rings(plan.floor), class_="floor", fill_rule="evenodd")
-        colors = {name: _css(color) for name, color in plan.colors.items()}
+        colors = {name: css_color(color) for name, color in plan.colors.items()}
     else:
         ground = tag("image", href=data_uri(compress(plan.picture)), width=width, height=height)
         colors = {}
@@ -100,35 +103,51 @@ def _rings(area: Area) -> str:
     )
 
 
-def _walk(plan: FloorPlan, replay: Replay) -> Markup:
-    """Draw the robot's path, from dark to light."""
-    points = _points(plan.projection.pixels([(moment.body.x, moment.body.z) for moment in replay.states]))
+def draw_walk(points: Sequence[Point]) -> Markup:
+    """Draw a path from dark to light. Points are in pixels, a step apart."""
     bounds = np.unique(np.linspace(0, len(points) - 1, _CHUNKS + 1).round().astype(int)).tolist()
     chunks = []
     for start, end in pairwise(bounds):
         way = _distinct(points[start : end + 1])
         if len(way) > 1:
-            chunks.append(tag("path", d=path(way), stroke=_css(stage_color(start / len(points)))))
+            chunks.append(tag("path", d=path(way), stroke=css_color(stage_color(start / len(points)))))
     halo = _distinct(points)
     under = [tag("path", d=path(halo), class_="halo")] if len(halo) > 1 else []
     return tag("g", *under, *chunks, class_="walk")
 
 
-def _ends(plan: FloorPlan, replay: Replay, labels: LabelLayout) -> Markup:
-    """Draw the pose of the robot at the start and at the end."""
+@dataclass(frozen=True)
+class MapPose:
+    """A pose on a map.
+
+    Attributes:
+        point: Position, pixels.
+        turn: Direction, degrees clockwise from right.
+    """
+
+    point: Point
+    turn: float
+
+
+def draw_ends(first: MapPose, last: MapPose, who: str, labels: LabelLayout) -> Markup:
+    """Draw the poses of somebody at the start and at the end."""
     marks = []
-    for name, moment, share in (("start", replay.states[0], 0.0), ("end", replay.states[-1], 1.0)):
-        x, y = _points(plan.projection.pixels((moment.body.x, moment.body.z)))[0]
-        turn = float(np.rad2deg(plan.projection.heading(moment.body.yaw)))
-        color = _css(stage_color(share))
-        place = f"translate({x:.1f} {y:.1f}) rotate({turn:.0f})"
-        title = tag("title", f"the robot at the {name}")
+    for name, pose, share in (("start", first, 0.0), ("end", last, 1.0)):
+        x, y = pose.point
+        color = css_color(stage_color(share))
+        place = f"translate({x:.1f} {y:.1f}) rotate({pose.turn:.0f})"
+        title = tag("title", f"{who} at the {name}")
         marks.append(tag("path", title, d=_ROBOT, fill=color, transform=place, class_="robot"))
         labels.block(x, y, 20, 20)
         spot = labels.place_beside(x, y, 30, 12)
         if spot is not None:
             marks.append(tag("text", name, x=spot[0], y=spot[1] + 4))
     return tag("g", *marks, class_="ends")
+
+
+def _pose(plan: FloorPlan, body: BodyPose) -> MapPose:
+    turn = float(np.rad2deg(plan.projection.heading(body.yaw)))
+    return MapPose(_points(plan.projection.pixels((body.x, body.z)))[0], turn)
 
 
 def _stops(plan: FloorPlan, replay: Replay, labels: LabelLayout) -> Markup:
@@ -141,7 +160,7 @@ def _stops(plan: FloorPlan, replay: Replay, labels: LabelLayout) -> Markup:
         if any(np.hypot(x - a, y - b) < _PLAN_GAP for a, b in kept) or not labels.take_if_free(x, y, 15, 15):
             continue
         kept.append((x, y))
-        color = _css(stage_color(index / len(replay.states)))
+        color = css_color(stage_color(index / len(replay.states)))
         marks += [
             tag("circle", tag("title", f"plan {number + 1} was asked for here"), cx=x, cy=y, r=7.5, stroke=color),
             tag("text", str(number + 1), x=x, y=y + 3.2),
@@ -258,5 +277,6 @@ def _distinct(points: Iterable[Point]) -> list[Point]:
     return kept
 
 
-def _css(color: Sequence[int]) -> str:
+def css_color(color: Sequence[int]) -> str:
+    """Return an RGB colour in CSS."""
     return f"rgb({color[0]},{color[1]},{color[2]})"

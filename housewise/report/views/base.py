@@ -57,6 +57,29 @@ class InitialFact:
     words: str
 
 
+@dataclass(frozen=True)
+class TurnCell:
+    """A turn of an episode beside those of others.
+
+    Attributes:
+        attempt: Number of the attempt, from 1.
+        number: Number of the turn in it, from 1.
+        act: What was done, in words; empty if something was said.
+        speech: What was said.
+        failed: Why it failed; empty if it did not.
+        answer: What was answered.
+        reached: Subgoals that were reached.
+    """
+
+    attempt: int
+    number: int
+    act: str
+    speech: str = ""
+    failed: str = ""
+    answer: str = ""
+    reached: tuple[str, ...] = ()
+
+
 class EpisodeContent(Protocol):
     """What a page shows of an episode.
 
@@ -176,11 +199,13 @@ class EpisodeView:
         columns: Headings of further scores.
         has_pictures: Whether `make_content` renders pictures and films, which takes long: they are made for the worst
             episodes and those that the user names.
+        has_turns: Whether episodes of a task are shown side by side, turn by turn; see `list_turns`.
     """
 
     explanation = "Figures are means of an episode ± standard error over tasks."
     state_heading = ""
     has_pictures = False
+    has_turns = False
 
     def __init__(self, system: str) -> None:
         self._scores = list(system_scores(system))
@@ -233,6 +258,14 @@ class EpisodeView:
             save_film: Saves a film, or None for no film; see `SaveFilm`.
         """
         return self.list_events(number, record)
+
+    def list_turns(self, record: Record) -> list[TurnCell]:
+        """Return the turns of an episode in order."""
+        return []
+
+    def spoken_words(self, record: Record) -> str:
+        """Return what was said in an episode, for the search in the index."""
+        return ""
 
     def list_events(self, number: int, record: Record) -> EventsContent:
         """Return the events of an episode as its content."""

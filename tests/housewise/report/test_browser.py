@@ -17,6 +17,7 @@ import pytest
 from housewise.report import ReportOptions, write_report
 from tests.housewise.report.conftest import play
 from tests.record_lines import read_lines, write_lines
+from tests.systems.command_runs import run_system
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install playwright")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
@@ -66,6 +67,16 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("housewise.report.views.house_page.FRAMES", 10)
         return write_report(folder, options=ReportOptions(episodes=("generated-1-0001-run0",)))
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The index of a lab session with the oracle and of one without an assistant."""
+    folder = tmp_path_factory.mktemp("lab")
+    shared = ("variant=make_carrot__banana__simple", "mistakes=0", "attempts=2")
+    for planner, most in (("oracle", 30), ("silent", 4)):
+        run_system("basis", *shared, f"planner={planner}", f"max_actions={most}", "--out", folder / planner)
+    return write_report(folder)
 
 
 @pytest.fixture(scope="module")
@@ -245,3 +256,26 @@ def test_films_are_loaded_when_they_are_played(report: Path, page: Any) -> None:
     )
     assert length[0] > 1 and length[1] > 800 and length[2] is True
     assert any(url.endswith(".mp4") for url in asked)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_of_lab_sessions_have_nothing_for_axe_and_fit_a_phone(lab: Path, page: Any, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    pages = lab.with_suffix("")
+    for path in (*pages.glob("*/*-run0.html"), *pages.glob("side-by-side/*.html")):
+        page.goto(path.as_uri())
+        for size in ({"width": 1280, "height": 900}, PHONE):
+            page.set_viewport_size(size)
+            found = axe.Axe().run(page)
+            assert found.violations_count == 0, found.generate_report()
+            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+
+def test_spoken_words_are_found_and_lead_to_the_session(lab: Path, page: Any) -> None:
+    page.goto(lab.as_uri())
+    page.fill("#words", "crossed-out carrot")
+    assert page.locator("#count").inner_text() == "1 of 2 episodes"
+    page.click("#list tbody tr:not([hidden]) th a >> nth=0")
+    assert "a sign with a crossed-out carrot" in page.inner_text("main")
+    page.click("text=Side by side with the other episodes")
+    assert page.locator("table.beside thead a").count() == 2

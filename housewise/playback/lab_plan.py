@@ -1,0 +1,48 @@
+"""The floor plan of a lab: rooms, walls, and devices and furniture in their colours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import shapely
+from numpy.typing import NDArray
+
+from housewise.playback.floor_plan import FloorPlan, fit_projection, to_pixels
+from housewise.worlds.house.generator.house_layout import WALL
+from housewise.worlds.lab.layout import LabLayout
+from housewise.worlds.lab.parts import COLORS
+from housewise.worlds.lab.state import Thing
+
+
+def draw_lab_plan(layout: LabLayout, fixtures: tuple[Thing, ...], width: int = 860, height: int = 760) -> FloorPlan:
+    """Draw the floor plan of a lab. Its furniture is named by the ids of the fixtures.
+
+    Args:
+        layout: The layout.
+        fixtures: Devices and furniture, with their colours.
+        width, height: Maximum size of the plan, pixels.
+    """
+    gaps = [door.gap.expand(0.01).polygon() for door in layout.plan.doors]
+    floor = shapely.union_all([*(planned.interior.polygon() for planned in layout.rooms), *gaps])
+    whole = shapely.union_all([planned.interior.expand(WALL).polygon() for planned in layout.rooms])
+    projection = fit_projection(floor, width, height)
+    placed = sorted((thing for thing in fixtures if thing.id in layout.fixtures), key=_height(layout))
+    furniture = {
+        thing.id: projection.pixels(np.asarray(layout.fixtures[thing.id].rect.polygon().exterior.coords)[:-1])
+        for thing in placed
+    }
+    rooms = {planned.room.kind: _point(projection.pixels(planned.interior.centre)) for planned in layout.rooms}
+    walls = whole.difference(floor)
+    colors = {thing.id: COLORS.get(thing.color, COLORS["brown"]) for thing in placed}
+    return FloorPlan(
+        projection, None, to_pixels(floor, projection), to_pixels(walls, projection), furniture, colors, rooms
+    )
+
+
+def _height(layout: LabLayout) -> Callable[[Thing], float]:
+    return lambda thing: layout.fixtures[thing.id].top
+
+
+def _point(array: NDArray[np.float64]) -> tuple[float, float]:
+    return float(array[0, 0]), float(array[0, 1])

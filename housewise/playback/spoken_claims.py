@@ -1,0 +1,125 @@
+"""What an utterance of an assistant in the lab claims: things, where they are, how they look, and their states.
+
+Utterances are read by keywords, as a person in the lab reads them. What is not understood claims nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from housewise.people.lab.understanding import Instruction, understand
+from housewise.people.lab.vocabulary import load_vocabulary
+from housewise.worlds.lab.history import clip_speech
+from housewise.worlds.lab.kinds import KINDS, Kind
+from housewise.worlds.lab.state import ROOMS, Flag, LabState, Thing
+
+_SENTENCE = re.compile(r"[^.!?;]+[.!?;]*")
+_SUPPOSED = re.compile(
+    r"\b(if|when|whenever|once|until|unless|after|before|while|make sure|ensure|should|must|needs?|ha(?:s|ve) to|can|"
+    r"could|will|would|to be|check|whether|\w+\?)",
+    re.IGNORECASE,
+)
+_STATE = re.compile(
+    r"^(?P<thing>.*?)\b(?:is|are)\s+(?P<no>not\s+)?(?:now\s+|already\s+|still\s+|currently\s+|too\s+)?"
+    r"(?P<state>open|closed|shut|infected|clean|broken|large|big|floating|turned on|turned off|on|off)\s*"
+    r"(?:[,.!;]|now\b|$)",
+    re.IGNORECASE,
+)
+_FLAGS: dict[str, tuple[Flag, bool]] = {
+    "open": ("open", True), "closed": ("open", False), "shut": ("open", False), "infected": ("infected", True),
+    "clean": ("infected", False), "broken": ("broken", True), "large": ("large", True), "big": ("large", True),
+    "floating": ("floating", True), "on": ("on", True), "turned on": ("on", True), "off": ("on", False),
+    "turned off": ("on", False),
+}  # fmt: skip
+_POWER = re.compile(r"\b(?P<no>no|without)?\s*power in the (?P<room>[a-z' ]+?)\s*(?:[,.!;]|$)", re.IGNORECASE)
+# A description is another kind's if it has this share more of that kind's words, and at least so many of them.
+_CLEARER, _LEAST_WORDS = 0.25, 3
+
+
+@dataclass(frozen=True)
+class SpokenAdvice:
+    """An instruction or a hint that names a kind of thing.
+
+    Attributes:
+        instruction: The instruction as it is understood.
+        kind: Key of the kind that it names.
+    """
+
+    instruction: Instruction
+    kind: str
+
+
+def spoken_advice(speech: str) -> list[SpokenAdvice]:
+    """Return the instructions and hints of an utterance that name a kind of thing by its whole name."""
+    return [
+        SpokenAdvice(each, kind)
+        for each in understand(speech).instructions
+        if (kind := next(iter(whole_kinds(each.words)), ""))
+    ]
+
+
+def whole_kinds(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the kinds whose whole names are among words, without those whose names are a part of another's."""
+    said = set(words)
+    names = {key: name for key, name in _names().items() if name <= said}
+    return tuple(key for key, name in names.items() if not any(name < other for other in names.values()))
+
+
+def named_in(speech: str) -> frozenset[str]:
+    """Return the kinds that an utterance names anywhere, by their whole names."""
+    sentences = _SENTENCE.findall(clip_speech(speech))
+    return frozenset(kind for each in sentences for kind in whole_kinds(load_vocabulary().text_content(each)))
+
+
+def wrong_look(advice: SpokenAdvice) -> Kind | None:
+    """Return the kind whose look an advice describes, if it is another than the one that it names."""
+    # "A machine under a cone" has the cone among the words of its place.
+    words = {*advice.instruction.context, *advice.instruction.place_words}
+    own = _coverage(advice.kind, words) if advice.kind in _looks() else None
+    if own is None:
+        return None
+    best = max(_looks(), key=lambda key: _coverage(key, words))
+    is_clear = _coverage(best, words) - own >= _CLEARER and len(_looks()[best] & words) >= _LEAST_WORDS
+    return KINDS[best] if is_clear else None
+
+
+def false_states(speech: str, state: LabState) -> Iterator[str]:
+    """Yield each statement about a state of a named thing, or about power, that does not hold."""
+    for sentence in _SENTENCE.findall(clip_speech(speech)):
+        if _SUPPOSED.search(sentence):
+            continue
+        if (said := _POWER.search(sentence)) and (room := said["room"].lower().removeprefix("the ")) in ROOMS:
+            if state.has_power(room) == bool(said["no"]):
+                yield sentence.strip()
+        elif said := _STATE.search(sentence):
+            flag, holds = _FLAGS[said["state"].lower()]
+            holds = holds != bool(said["no"])
+            things = things_of(state, whole_kinds(load_vocabulary().text_content(said["thing"])))
+            if things and all((flag in thing.flags) != holds for thing in things):
+                yield sentence.strip()
+
+
+def things_of(state: LabState, kinds: Iterable[str]) -> list[Thing]:
+    """Return the things of some kinds. A carrot is a thing of the kind that it was, too."""
+    wanted = set(kinds)
+    return [thing for thing in state.things if thing.kind in wanted or thing.original in wanted]
+
+
+@lru_cache(maxsize=1)
+def _names() -> dict[str, frozenset[str]]:
+    return {key: frozenset(load_vocabulary().text_content(kind.name)) for key, kind in KINDS.items()}
+
+
+@lru_cache(maxsize=1)
+def _looks() -> dict[str, frozenset[str]]:
+    """Return the words of the looks of uncommon kinds, those of their names left out."""
+    content = load_vocabulary().text_content
+    return {key: frozenset(content(kind.look)) for key, kind in KINDS.items() if kind.look}
+
+
+def _coverage(kind: str, words: set[str]) -> float:
+    look = _looks()[kind]
+    return len(look & words) / len(look)
