@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from housewise.worlds.lab.actions import LabAction, Verb
 from housewise.worlds.lab.goals import Goal, targets, wanted_room
@@ -61,10 +62,10 @@ def next_step(state: LabState, goal: Goal, surroundings: Surroundings) -> LabPla
     for _ in range(_DEPTH):
         if wish is None:
             return None
-        before = _prepare(state, wish)
-        if before is None:
+        missing = _find_missing(state, wish)
+        if missing is None:
             return _walk(state, wish, surroundings)
-        wish = before
+        wish = missing()
     return None
 
 
@@ -100,15 +101,20 @@ def _walk(state: LabState, wish: _Wish, surroundings: Surroundings) -> LabPlanSt
     return LabPlanStep(LabAction(wish.verb, wish.thing.id), wish.reason)
 
 
-def _prepare(state: LabState, wish: _Wish) -> _Wish | None:
-    """Return the action that makes the first missing requirement of an action hold. None if none is missing."""
+def _find_missing(state: LabState, wish: _Wish) -> Callable[[], _Wish | None] | None:
+    """Return what gives the action that makes the first missing requirement hold, if one does. None if none misses."""
     for holder in _closed_holders(state, wish.thing):
-        return _Wish("Open", holder, wish.reason or f"the {_name(holder)} is closed")
+        return partial(_Wish, "Open", holder, wish.reason or f"the {_name(holder)} is closed")
     situation = ActionSituation(state, wish.verb, wish.thing)
     failed = first_failure(situation)
     if failed is None:
         return None
-    return _REMEDIES[failed.name](situation, failed, wish.reason) if failed.name in _REMEDIES else None
+    return partial(_REMEDIES.get(failed.name, _give_up), situation, failed, wish.reason)
+
+
+def _give_up(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | None:
+    """Return nothing: no action makes the requirement hold."""
+    return None
 
 
 def _closed_holders(state: LabState, thing: Thing) -> Iterator[Thing]:

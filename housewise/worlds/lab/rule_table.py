@@ -217,7 +217,7 @@ _BUTTONS = ("red_button", "green_button", "blue_button")
 _RUN_BY_MONITOR = tuple(kind.key for kind in KINDS.values() if kind.monitor)
 
 RULES: tuple[LabRule, ...] = (
-    LabRule("Pickup", (), "pickupable", (LOOSE, FREE_HAND, SMALL), pick_up, "Takes it into the hand."),
+    LabRule("Pickup", (), "pickupable", (LOOSE, SMALL, FREE_HAND), pick_up, "Takes it into the hand."),
     LabRule("Place", _BUTTONS, "", (POWER, ON_MACHINE), paint, "Presses it, as Toggle does."),
     LabRule("Place", (), "receptacle", (HELD, OPENED, FITS, FREE_SLOT, SPOT), place, "Puts down the held thing."),
     LabRule("Open", (), "openable", (CLOSED,), set_open, "Opens its door."),
