@@ -201,7 +201,12 @@ def _judge_silence(
         yield "unannounced step", f"the action failed, and the next step is to {step}"
     elif is_new and not kind.is_common and thing.kind not in heard.by_assistant | heard.by_person:
         yield "unannounced step", f"the next step is to {step}, of which nobody has spoken"
-    elif replay.has_view and turn.action.argument != thing.id and _has_appeared(moment, replay.space, thing):
+    elif (
+        replay.has_view
+        and thing.kind not in FURNITURE
+        and turn.action.argument != thing.id
+        and _has_appeared(moment, replay.space, thing)
+    ):
         yield "unannounced thing", f"the {kind.name}, which is needed next, has come into view"
 
 

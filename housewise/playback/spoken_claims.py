@@ -53,25 +53,24 @@ class SpokenAdvice:
 
 
 def spoken_advice(speech: str) -> list[SpokenAdvice]:
-    """Return the instructions and hints of an utterance that name a kind of thing by its whole name."""
-    return [
-        SpokenAdvice(each, kind)
-        for each in understand(speech).instructions
-        if (kind := next(iter(whole_kinds(each.words)), ""))
-    ]
+    """Return the instructions and hints of an utterance that clearly name one kind of thing."""
+    said = named_in(speech)
+    found = []
+    for each in understand(speech).instructions:
+        words = set(each.words)
+        kinds = [kind for kind in said if _names()[kind] <= words]
+        # The words of "carrot maker" are those of "carrot", too.
+        largest = [kind for kind in kinds if not any(_names()[kind] < _names()[other] for other in kinds)]
+        # An order to pick up what nobody can is more likely misunderstood than given.
+        if len(largest) == 1 and not (each.verb == "Pickup" and "pickupable" not in KINDS[largest[0]].properties):
+            found.append(SpokenAdvice(each, largest[0]))
+    return found
 
 
-def whole_kinds(words: Iterable[str]) -> tuple[str, ...]:
-    """Return the kinds whose whole names are among words, without those whose names are a part of another's."""
-    said = set(words)
-    names = {key: name for key, name in _names().items() if name <= said}
-    return tuple(key for key, name in names.items() if not any(name < other for other in names.values()))
-
-
-def named_in(speech: str) -> frozenset[str]:
-    """Return the kinds that an utterance names anywhere, by their whole names."""
-    sentences = _SENTENCE.findall(clip_speech(speech))
-    return frozenset(kind for each in sentences for kind in whole_kinds(load_vocabulary().text_content(each)))
+def named_in(text: str) -> frozenset[str]:
+    """Return the kinds that an utterance names by their whole names."""
+    pattern, kinds = _name_pattern()
+    return frozenset(kinds[found.lower()] for found in pattern.findall(clip_speech(text).replace("’", "'")))
 
 
 def wrong_look(advice: SpokenAdvice) -> Kind | None:
@@ -97,7 +96,7 @@ def false_states(speech: str, state: LabState) -> Iterator[str]:
         elif said := _STATE.search(sentence):
             flag, holds = _FLAGS[said["state"].lower()]
             holds = holds != bool(said["no"])
-            things = things_of(state, whole_kinds(load_vocabulary().text_content(said["thing"])))
+            things = things_of(state, named_in(said["thing"]))
             if things and all((flag in thing.flags) != holds for thing in things):
                 yield sentence.strip()
 
@@ -111,6 +110,14 @@ def things_of(state: LabState, kinds: Iterable[str]) -> list[Thing]:
 @lru_cache(maxsize=1)
 def _names() -> dict[str, frozenset[str]]:
     return {key: frozenset(load_vocabulary().text_content(kind.name)) for key, kind in KINDS.items()}
+
+
+@lru_cache(maxsize=1)
+def _name_pattern() -> tuple[re.Pattern[str], dict[str, str]]:
+    """Return a pattern of all names, the longest first, and the kind of each name."""
+    kinds = {kind.name.lower(): key for key, kind in KINDS.items()}
+    names = sorted(kinds, key=len, reverse=True)
+    return re.compile(rf"\b({'|'.join(map(re.escape, names))})s?\b", re.IGNORECASE), kinds
 
 
 @lru_cache(maxsize=1)

@@ -94,9 +94,7 @@ def test_a_record_of_another_version_keeps_its_words(
     assert all(each.speech in page.text for each in read_record(record_path(edited)).of_type(GuidanceEvent))
 
 
-CONE = (
-    "Put the banana on the carrot maker: the machine with a round gray base under a cone that hangs from the ceiling."
-)
+CONE = "Put the banana on the carrot maker. It is the machine: round gray base under a cone at the ceiling."
 
 
 def errors_with(edited: Path, speeches: dict[int, str], greeting: str = "") -> set[tuple[int, str]]:
