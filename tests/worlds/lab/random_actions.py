@@ -17,7 +17,7 @@ from housewise.worlds.lab.planner import next_step
 from housewise.worlds.lab.rule_table import LabRule, Requirement, find_rule, first_failure
 from housewise.worlds.lab.rules import step
 from housewise.worlds.lab.scenarios import draw_scenario
-from housewise.worlds.lab.situation import BOX, FLIPPER, LEVER, LIQUIDS, PANEL, ActionSituation
+from housewise.worlds.lab.situation import ARM, BOX, CRATE, FLIPPER, LEVER, LIQUIDS, PANEL, ActionSituation
 from housewise.worlds.lab.state import ROOMS, LabState, Thing
 from housewise.worlds.lab.surroundings import OpenSpace
 from housewise.worlds.lab.variants import VARIANTS, Variant
@@ -327,7 +327,9 @@ class RandomPerson:
             yield "Open", holder
             yield "Toggle", lever
             dark = sorted((verb, kind) for verb, kind, status in self.missing if status == "ObjectUnpowered")
-            yield from ((verb, id) for verb, kind in dark for id in self._find(kind))
+            yield from [
+                (verb, each.id) for verb, group in dark for each in self.state.things if group_of(each.kind) == group
+            ]
             yield "Toggle", lever
 
     def _use_coffee(self) -> Iterator[tuple[Verb, str]]:
@@ -357,7 +359,8 @@ class RandomPerson:
                 self._reach_goal, self._use_coffee)  # fmt: skip
 
 
-_RARE = {"unmake_coffee": {"coffee_unmaker"}, "assemble_fusebox": {LEVER, BOX}, "assemble_laser": {"laser_cannon"}}
+_RARE = {"unmake_coffee": {"coffee_unmaker"}, "assemble_fusebox": {LEVER, BOX}, "assemble_laser": {"laser_cannon"},
+         "remove_blocker": {CRATE, ARM}}  # fmt: skip
 """Kinds of which some outcomes occur in the labs of a task only."""
 _DEVICES = ("printer", "time_machine", "carrot_maker", "embiggenator", "portal_generator", "color_changer", FLIPPER,
             "laser_cannon", *COMPUTERS)  # fmt: skip

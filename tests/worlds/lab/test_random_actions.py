@@ -67,11 +67,11 @@ def _check_flags(state: LabState, thing: Thing) -> None:
 
 
 def test_random_actions_leave_no_contradiction_and_reach_every_outcome() -> None:
-    _run(seed=1, actions=10_000)
+    _run(seed=3, actions=10_000)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(2, 8))
+@pytest.mark.parametrize("seed", (1, 2, 4, 5, 6, 7))
 def test_many_random_actions_leave_no_contradiction_and_reach_every_outcome(seed: int) -> None:
     _run(seed, actions=50_000)
 
