@@ -1,10 +1,14 @@
 """Finds errors of an assistant in a session by the rules, the record and what was in view.
 
-The paper has people give each turn of the assistant one of ten labels (appendix A.3.3). These are our words for them;
-each is found only where it can be decided, so that the numbers are lower bounds:
+The paper has people give each turn of the assistant one of ten labels (appendix A.3.3). These are our words for them.
+Each is found only where it can be decided, so that the numbers are lower bounds:
 
-- A wrong thing, place, state or advice, and a claim that nothing backs, are found in what keywords tell.
-- Whether a claim was verified, a reply answers, or a remark is needed, only people can tell in general.
+- What an utterance says is read by keywords. What they do not clearly tell is no error.
+- Unverified information is found in one form only: an order before the person has named a task. Whether the assistant
+  had looked before it spoke, only people can tell.
+- An unanswered question is one that silence follows. Whether words answer it, only people can tell.
+- An object is overlooked if the person is sent elsewhere for it; "I do not see it" is not understood.
+- Of what comes into view, only the thing that the next step needs is to be announced, not everything that is new.
 """
 
 from __future__ import annotations
@@ -133,20 +137,22 @@ class _Conversation:
         return any(now.is_like(said) for number, said in self.utterances if turn.number - number <= _RECENT)
 
 
-Found = tuple[SessionTurn, ErrorLabel, str]
+_Found = tuple[SessionTurn, ErrorLabel, str]
 
 
 def _find_in_attempt(
     turns: Sequence[SessionTurn], replayed: Sequence[ReplayedTurn], replay: SessionReplay
-) -> Iterator[Found]:
+) -> Iterator[_Found]:
     heard, goal = _Conversation(), replay.scenario.goal
     previous: Advice | None = None
     for turn, moment in zip(turns, replayed, strict=True):
         heard.hear_person(turn)
         needed = next_advice(moment.after, goal, OpenSpace())
         if turn.guidance is not None:
-            judge = _judge_speech if turn.said else _judge_silence
-            found = judge(turn, moment, replay, heard, needed, previous)
+            if turn.said:
+                found = _judge_speech(turn, moment, replay, heard)
+            else:
+                found = _judge_silence(turn, moment, replay, heard, needed, previous)
             reasons: dict[ErrorLabel, str] = {}
             for label, why in found:
                 reasons.setdefault(label, why)
@@ -156,12 +162,7 @@ def _find_in_attempt(
 
 
 def _judge_speech(
-    turn: SessionTurn,
-    moment: ReplayedTurn,
-    replay: SessionReplay,
-    heard: _Conversation,
-    needed: Advice | None,
-    previous: Advice | None,
+    turn: SessionTurn, moment: ReplayedTurn, replay: SessionReplay, heard: _Conversation
 ) -> Iterator[tuple[ErrorLabel, str]]:
     """Yield what is wrong with what the assistant said."""
     state = moment.after

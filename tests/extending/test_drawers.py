@@ -122,7 +122,7 @@ def test_its_records_are_read_where_it_is_not_installed(played: Path) -> None:
         assert record.header.system == "drawers" and len(record.events) >= 12
     error = housewise(None, "run", "--system", "drawers", "--out", played, code=2)
     assert (
-        "no system 'drawers' is installed; available: adapt, clipr, personalize, stars" in error
+        "no system 'drawers' is installed; available: adapt, basis, clipr, personalize, stars" in error
         and "Traceback" not in error
     )
 

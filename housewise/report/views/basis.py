@@ -45,7 +45,7 @@ class BasisView(EpisodeView):
         attempts, initial = read_attempts(record), read_initial_state(record, path)
         try:
             replay = replay_session(initial, attempts, with_view=False)
-        except UserError:
+        except (UserError, ArithmeticError, LookupError, TypeError, ValueError):
             # The page says why it cannot be played again.
             return {}
         if replay.differences:
