@@ -7,7 +7,7 @@ import pytest
 from housewise.people.lab.scripted_user import ALICE, BOB, ScriptedUser, UserTraits
 from housewise.people.lab.views import build_user_view
 from housewise.worlds.lab.actions import LabAction
-from housewise.worlds.lab.history import thing_id
+from housewise.worlds.lab.history import resolve_user_action, thing_id
 from housewise.worlds.lab.kinds import KINDS, Kind
 from housewise.worlds.lab.state import LabState, Thing
 from tests.people.lab.small_lab import SPACE, one_of_each, turn
@@ -90,3 +90,37 @@ def test_hidden_states_do_not_change_what_a_person_does() -> None:
     hidden = STATE.with_thing(*(thing.with_flags("infected", "hot", "dirty", "fired") for thing in STATE.things))
     for speech in ("Open the white box.", "Pick up the apple.", "Hello."):
         assert hear(speech, hidden) == hear(speech)
+
+
+def without(*kinds: str) -> LabState:
+    """The lab, in which things of these kinds are elsewhere."""
+    return STATE.with_thing(*(replace(thing, room="reception") for thing in STATE.things if thing.kind in kinds))
+
+
+def test_another_colour_than_the_one_said_is_looked_past() -> None:
+    assert hear("Toggle the pink computer.").verb == "GotoObject"
+    assert hear("Toggle the pink computer.", without("embiggenator_monitor")).verb == "RotateRight"
+
+
+@pytest.mark.parametrize(
+    ("look", "next_verb"), [("red computer with a green base", "RotateRight"), ("red computer", "GotoObject")]
+)
+def test_what_does_not_show_all_that_was_said_is_doubted_when_it_is_said_again(look: str, next_verb: str) -> None:
+    user, turns = ScriptedUser(CAREFUL), []
+    for _ in range(4):
+        action = user.act(build_user_view(STATE, SPACE, GOAL, turns)).action
+        turns.append(turn(STATE, resolve_user_action(STATE, action), speech=f"Toggle the {look}."))
+    assert [each.action.verb for each in turns] == ["Speak", "GotoObject", "Toggle", next_verb]
+
+
+def test_a_thing_is_first_looked_for_where_it_is_said_to_be() -> None:
+    inside = STATE.with_thing(replace(STATE["dart_1"], room="quantum lab", container="time_machine_1"))
+    action = hear("Pick up the red dart. You find it in the red time machine.", inside)
+    assert action == LabAction("GotoObject", thing_id(STATE["time_machine_1"], "fuzzy"))
+
+
+def test_mistakes_are_made_in_looking_and_walking() -> None:
+    careless = replace(CAREFUL, mistakes=1.0)
+    assert hear("Pick up the apple.", traits=careless).verb == "RotateRight"
+    action = hear("Go to the warehouse.", traits=careless)
+    assert action.verb == "GotoRoom" and action.argument != "warehouse"

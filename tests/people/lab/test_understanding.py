@@ -90,3 +90,9 @@ def test_only_the_beginning_of_a_megabyte_of_speech_is_heard() -> None:
 @pytest.mark.parametrize("text", ["", "?!...", "\x00\x1b[2J", "🦖" * 100, "the the the", "to", "don't", "it it it it"])
 def test_text_without_meaning_gives_no_instructions(text: str) -> None:
     assert not [each for each in understand(text).instructions if each.verb]
+
+
+def test_a_warning_is_about_what_was_named_and_a_failure_warns_of_nothing() -> None:
+    [avoided] = understand("Careful! The black table is on. Keep away from it.").avoided
+    assert set(avoided.words) == {"black", "table"}
+    assert not understand("That did not work. A big box blocks the way. Toggle the yellow machine.").avoided
