@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import cast
 
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.formatting import plural
+from housewise.people.lab.terminal_user import describe_result
 from housewise.people.respondent import RespondentLeft
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run
@@ -15,7 +17,9 @@ from housewise.systems.basis.record import LabActionEvent
 from housewise.systems.basis.system import Basis
 from housewise.systems.basis.world import SOLVED
 from housewise.terminal.run_folders import dated_name, run_folder, shell_command
+from housewise.worlds.lab.actions import Verb
 from housewise.worlds.lab.history import replace_names
+from housewise.worlds.lab.rules import DONE
 from housewise.worlds.lab.scenarios import MAX_ACTIONS
 from housewise.worlds.lab.variants import VARIANTS, Variant
 
@@ -75,7 +79,9 @@ def _print_end(session: Run, console: Console) -> None:
     record = read_record(path)
     last = [event for event in record.events if isinstance(event, LabActionEvent)][-1]
     scores, reached = record.result.scores, record.result.final["attempts"][0]
-    print_lines(console, f"[{scores['steps']:.0f} of {MAX_ACTIONS}] {replace_names(last.message)}")
+    name = replace_names(last.argument.rpartition("_")[0].replace("_", " ") or last.argument)
+    result = describe_result(cast(Verb, last.verb), name, last.status == DONE.status, replace_names(last.message))
+    print_lines(console, f"[{scores['steps']:.0f} of {MAX_ACTIONS}] {result}")
     is_done = record.result.end_reason == SOLVED
     done = "You have done it" if is_done else f"Not done ({record.result.end_reason})"
     subgoals = record.header.initial_state["subgoals"]

@@ -232,7 +232,9 @@ def _misplaced(advice: SpokenAdvice, state: LabState, view: Surroundings | None)
             yield "wrong place", f"there is no {name} in the {room}"
     if instruction.side and view is not None:
         if not glimpses:
-            yield "wrong thing", f"no {name} is in view"
+            # It may be beside the person.
+            if instruction.side == "front" or all(thing.room != state.room for thing in things):
+                yield "wrong thing", f"no {name} is in view"
         elif all(not _is_at_side(glimpse.bearing, instruction.side) for glimpse in glimpses):
             bearing = min((glimpse.bearing for glimpse in glimpses), key=abs)
             side = "right" if bearing > 0 else "left"

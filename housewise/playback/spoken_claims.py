@@ -34,7 +34,10 @@ _FLAGS: dict[str, tuple[Flag, bool]] = {
     "floating": ("floating", True), "on": ("on", True), "turned on": ("on", True), "off": ("on", False),
     "turned off": ("on", False),
 }  # fmt: skip
-_POWER = re.compile(r"\b(?P<no>no|without)?\s*power in the (?P<room>[a-z' ]+?)\s*(?:[,.!;]|$)", re.IGNORECASE)
+_POWER = re.compile(
+    r"^\W*(?:there(?:'s| is)|we have|you have)\s+(?P<no>no\s+)?power in the (?P<room>[a-z' ]+?)\s*(?:[,.!;]|$)",
+    re.IGNORECASE,
+)
 # A description is another kind's if it has this share more of that kind's words, and at least so many of them.
 _CLEARER, _LEAST_WORDS = 0.25, 3
 

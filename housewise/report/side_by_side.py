@@ -105,7 +105,7 @@ def plan_side_by_side(entries: Sequence[EpisodeEntry], out: Path, index: Path, n
 
 def together_files(pages: Sequence[SideBySidePage]) -> dict[str, Path]:
     """Return the path of the page that shows each episode beside others, by the episode's key."""
-    return {entry.key: page.file for page in pages for entry in page.entries}
+    return {entry.key: page.file for page in pages for entry in page.entries[:MOST_BESIDE]}
 
 
 def _turns(entry: EpisodeEntry) -> list[TurnCell]:

@@ -15,7 +15,7 @@ O = TypeVar("O")  # noqa: E741 - observations, as the field writes them
 A = TypeVar("A")
 
 COMPLETE, OUT_OF_PLANS = "complete", "out of plans"
-"""How an episode ends: the agent declared the task done, the world ended it, or the agent used up its decisions."""
+"""How an agent ends an episode: it declares the task done, or has used up its decisions. See also Step.end_reason."""
 
 Progress = Callable[[int, int, str], None]
 """Called as `progress(done, total, message)` while an episode is played."""

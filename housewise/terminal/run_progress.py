@@ -84,7 +84,7 @@ def announcement_lines(session: Run) -> list[str]:
         yet_to_play += "; the time left is shown once some are over"
     requests = system.max_requests
     if left and requests:
-        yet_to_play += f"; at most {left * requests:,} requests to models"
+        yet_to_play += f"; up to about {left * requests:,} requests to models"
     lines = [f"model: {_describe_models(system)}"] if system.roles else []
     if session.skipped_episodes:
         yet_to_play += (

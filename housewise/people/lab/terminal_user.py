@@ -30,17 +30,17 @@ _HINT = (
 )
 _HELP = """\
 say I want to break a bowl   to the assistant; a question needs no say
-go to the warehouse          at once; map lists the rooms
+go to the warehouse          one action, however far; map lists the rooms
 go to 3, go to the table     by number, name or look: go to the tall machine
 turn left, turn right        by 45 degrees; also: turn left 90, walk forward
 take the hammer, take 5      one thing at a time; you walk up to it yourself
 put it on 2                  also: drop it, pour it into 2, throw it at 4
-use 4, open the white box    also: turn on, press, pull, close, break, hit
-look, look at 3              what you see; how a thing looks, what is on it
+use 4, open the white box    also: toggle, press, pull, close, break, hit
+look, look at 3              what you see; what is indented lies on the thing above
 map, hand, task              what you saw where, what you hold, what to do
 picture FILE.png             saves what you see
 quit                         ends it
-What the last four lines name takes no action; all else takes one or two."""
+look, map, hand, task, picture and help take no action; all else takes one or two."""
 _EXAMPLES = "go to the table; take 3; say where is the hammer; help"
 _INDENT = "      "
 _RESULTS: dict[Verb, str] = {
@@ -52,6 +52,19 @@ _RESULTS: dict[Verb, str] = {
     "Throw": "You throw it at the {}.", "Speak": "You have said it.",
 }  # fmt: skip
 _MOVES: tuple[Verb, ...] = (*AMOUNTS, "GotoRoom", "GotoObject")
+
+
+def describe_result(verb: Verb, name: str, succeeded: bool, message: str) -> str:
+    """Return what became of an action, as the player reads it.
+
+    Args:
+        verb: The action.
+        name: Name of the thing or room that it was about.
+        succeeded: Whether it succeeded.
+        message: Its result or the reason of its failure.
+    """
+    result = _RESULTS[verb].format(name) if succeeded else "That fails:"
+    return result if message == DONE.message else f"{result} {message}"
 
 
 class TerminalUser:
@@ -117,10 +130,8 @@ class TerminalUser:
         last = view.history[-1]
         verb, argument = last.action.verb, last.action.argument
         name = self._memory.things[argument].name if argument in self._memory.things else argument
-        message = "" if last.outcome.message == DONE.message else last.outcome.message
-        result = _RESULTS[verb].format(name) if last.outcome.succeeded else "That fails:"
-        if verb != "Speak":
-            self._prompt.say(f"[{len(view.history)} of {self._max_actions}] {result} {message}".rstrip(), _INDENT)
+        result = describe_result(verb, name, last.outcome.succeeded, last.outcome.message)
+        self._prompt.say(f"[{len(view.history)} of {self._max_actions}] {result}", _INDENT)
         if last.speech:
             self._prompt.say(f"Assistant: {last.speech}", _INDENT)
         elif verb == "Speak":
@@ -202,6 +213,8 @@ class TerminalUser:
             return []
         assert line.instruction is not None
         verb = line.instruction.verb or "GotoObject"
+        if verb in _MOVES:
+            verb = "GotoObject"  # "turn left at the table"
         if verb == "Toggle" and view.held is not None and is_tool(view.held) and not is_suitable(thing, "Toggle"):
             verb = "Break"  # "hit the mug with it"
         act, approach = LabAction(verb, thing.id), LabAction("GotoObject", thing.id)

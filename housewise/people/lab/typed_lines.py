@@ -43,7 +43,10 @@ _EXAMINE = re.compile(
 )
 _POLITE = re.compile(r"^(?:(?:please|now|then|and|so|let's|try to|go and) )+(?=\w)")
 _AMOUNT = r"(?: by)?(?: (?P<n>\d+))?(?: ?(?:degrees?|°|met(?:er|re)s?|m|steps?))?"
-_TURN = re.compile(rf"(?:(?:turn|rotate|look|face|spin|go) )?(?:to )?(?:the |your |my )?(?P<side>left|right){_AMOUNT}")
+_TURN = re.compile(
+    r"(?:(?:turn|rotate|look|face|spin|go) )?(?:(?:by )?(?P<before>\d+)(?: ?(?:degrees?|°))? )?(?:to )?"
+    rf"(?:the |your |my )?(?P<side>left|right){_AMOUNT}"
+)
 _PITCH = re.compile(rf"(?:look|gaze|tilt) (?P<side>up|down){_AMOUNT}")
 _WALK = re.compile(
     r"(?:(?:go|walk|step|move|take a step) )?(?:straight )?(?P<side>forwards?|ahead|straight|onwards?|backwards?|back)"
@@ -83,8 +86,8 @@ def read_line(typed: str) -> TypedLine | None:
     """Return what a line means, or None if it is not understood."""
     line = " ".join(typed.split())
     plain = _POLITE.sub("", line.lower().rstrip(" .!"))
-    if plain in _COMMANDS:
-        return TypedLine(command=_COMMANDS[plain])
+    if command := _COMMANDS.get(plain.rstrip("?") or plain):
+        return TypedLine(command=command)
     if saved := _PICTURE.fullmatch(line):
         return TypedLine(command="picture", text=saved["file"].strip("\"'"))
     if (spoken := _QUOTED.fullmatch(line)) or (spoken := _SAY.fullmatch(line)):
@@ -111,7 +114,8 @@ def _read_move(plain: str) -> tuple[LabAction, ...]:
     if found is None:
         return ()
     verb = _VERBS[found["side"] if found["side"] in _VERBS else found["side"].rstrip("s")]
-    return (LabAction(verb, found["n"] or str(min(AMOUNTS[verb]))),)
+    amount = found["n"] or found.groupdict().get("before")
+    return (LabAction(verb, amount or str(min(AMOUNTS[verb]))),)
 
 
 def _read_instruction(line: str, numbers: tuple[int, ...]) -> TypedLine | None:

@@ -15,8 +15,9 @@ from housewise.report.views.base import EpisodeContent, EpisodeView, InitialFact
 from housewise.systems.basis.record import BasisInitialState
 from housewise.worlds.house.simulator import SimulatorChoice
 
-_MOST_WORDS = 8000
+_MOST_WORDS = 4000
 """Characters of a session that the search in the index finds."""
+_UNKNOWN = "cannot be played again"
 
 
 class BasisView(EpisodeView):
@@ -47,9 +48,9 @@ class BasisView(EpisodeView):
             replay = replay_session(initial, attempts, with_view=False)
         except (UserError, ArithmeticError, LookupError, TypeError, ValueError):
             # The page says why it cannot be played again.
-            return {}
+            return {_UNKNOWN: 1}
         if replay.differences:
-            return {}
+            return {_UNKNOWN: 1}
         return Counter(error.label for error in find_guidance_errors(attempts, replay))
 
     def describe_ending(self, header: Header, result: Result) -> str:

@@ -66,13 +66,15 @@ class AttemptCard:
         number: Its number, from 1.
         succeeded: Whether it reached the goal.
         subgoals: The subgoals in order.
-        rows: Its turns.
+        turns: Number of its turns.
+        rows: Those that are shown.
         map: Map of the person's path. None if the attempt cannot be played again.
     """
 
     number: int
     succeeded: bool
     subgoals: list[SubgoalLine]
+    turns: int
     rows: list[SessionRow]
     map: Markup | None
 
@@ -123,19 +125,19 @@ def make_basis_content(shared: dict[str, Any], record: Record, path: Path, with_
     """
     initial, final = read_initial_state(record, path), read_state(BasisFinalState, record.result.final, path)
     attempts = read_attempts(record)
-    played = _play_again(initial, attempts)
-    left, cards = _MOST_TURNS, []
-    for place, turns in enumerate(attempts):
-        succeeded = final.successes[place : place + 1] == [True]
-        shown = turns[: max(0, left)]
-        left -= len(turns)
-        cards.append(_card(place, turns, shown, succeeded, initial, played, with_pictures))
+    starts = [sum(map(len, attempts[:place])) for place in range(len(attempts))]
+    shown = [turns[: max(0, _MOST_TURNS - start)] for turns, start in zip(attempts, starts, strict=True)]
+    played = _play_again(initial, shown)
+    cards = [
+        _card(place, turns, shown[place], final.successes[place : place + 1] == [True], initial, played, with_pictures)
+        for place, turns in enumerate(attempts)
+    ]
     return BasisContent(
         **shared,
         initial_state=initial,
         attempts=cards,
         errors=dict(Counter(each.label for each in played.errors).most_common()),
-        left_out=max(0, -left),
+        left_out=sum(map(len, attempts)) - sum(map(len, shown)),
         complete=played.replay is not None,
         notes=played.notes,
     )
@@ -144,6 +146,7 @@ def make_basis_content(shared: dict[str, Any], record: Record, path: Path, with_
 def _play_again(initial: BasisInitialState, attempts: Sequence[Sequence[SessionTurn]]) -> _Replayed:
     try:
         replay = replay_session(initial, attempts)
+        errors = [] if replay.differences else find_guidance_errors(attempts, replay)
     except UserError as error:
         return _Replayed(notes=[f"No map and no pictures of this session: {error}"])
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
@@ -151,12 +154,12 @@ def _play_again(initial: BasisInitialState, attempts: Sequence[Sequence[SessionT
         return _Replayed(notes=[f"No map and no pictures of this session: its record can't be followed ({error!r})"])
     if replay.differences:
         note = (
-            "Maps and pictures may differ from what happened, and errors of the assistant are not told: played again, "
-            f"this record comes out otherwise than it says ({replay.summary_of_differences}). It was probably made by "
-            "another version; the words and numbers are the record's own."
+            "Maps and pictures may differ from what happened, and errors of the assistant are not shown: the recorded "
+            f"actions had other results when they were played again ({replay.summary_of_differences}). The record was "
+            "probably made by another version; its words and numbers are shown as they are."
         )
         return _Replayed(replay, notes=[note])
-    return _Replayed(replay, find_guidance_errors(attempts, replay))
+    return _Replayed(replay, errors)
 
 
 def _card(
@@ -183,6 +186,7 @@ def _card(
         place + 1,
         succeeded,
         [SubgoalLine(name, reached.get(name)) for name in initial.subgoals],
+        len(turns),
         rows,
         _map(place, replayed, reached, played.replay) if played.replay and replayed else None,
     )

@@ -27,7 +27,7 @@ class BasisTaskSettings(TaskSettings):
     split: Split = "training"
     """Scenarios for training or for tests. Layouts, looks and seeds of the two differ."""
     attempts: int = Field(default=1, ge=1, le=10)
-    """Number of attempts at a scenario. A further one begins anew, after a failure only (3 in the paper)."""
+    """Maximum number of attempts at a scenario (3 in the paper). After a failure the scenario starts again."""
     max_actions: int = Field(default=MAX_ACTIONS, ge=1, le=MAX_COUNT)
     """Maximum number of the person's actions per attempt, speech included."""
     person: Literal["bob", "alice", "model", "terminal"] = "bob"

@@ -142,7 +142,9 @@ class Basis(System[BasisSettings]):
         chosen, job = self.settings.tasks, context.job
         name, seed = self._tasks[job.task.name]
         scenario = draw_scenario(BY_NAME[name], seed, chosen.split)
-        earlier = EarlierTurns(job.interrupted_events, self._is_served("person"), self._is_served("agent"))
+        # A person at the terminal may act differently this time.
+        is_kept = self._is_served("agent") and not self.interactive
+        earlier = EarlierTurns(job.interrupted_events, self._is_served("person"), is_kept)
         space = LabSpace(draw_lab_layout(scenario.fixtures, seed, chosen.split))
         world = LabSession(
             scenario,

@@ -30,20 +30,17 @@ def replies(lines, *arguments):
 
 
 @pytest.mark.parametrize("example", ["lab_make_carrot", "lab_fire_laser"])
-def test_a_stranger_reaches_the_goal_by_what_the_assistant_says(example, tmp_path):
+def test_a_stranger_reaches_the_goal_by_what_the_assistant_says(example, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
     command, *text = (EXAMPLES / f"{example}.txt").read_text(encoding="utf-8").splitlines()
     lines = [line.removeprefix("> ") for line in text if line.startswith("> ")]
-    out = play(lines, command.split()[4], "--out", tmp_path / "run")
-    assert "Assistant: How can I help you today?" in out and "You have done it" in out
-    record = read_record(next((tmp_path / "run" / "episodes").glob("*.jsonl")))
-    scores = record.result.scores
-    assert (scores["success"], scores["subgoals"]) == (1, 1)
-    assert f"{scores['steps']:.0f} actions, {scores['user_turns']:.0f} of them speech; 3 of 3 subgoals" in out
+    out = play(lines, *command.split()[4:])
+    assert "You have done it" in out and out.splitlines() == text
+    record = read_record(next((tmp_path / "runs").glob("*/episodes/*.jsonl")))
     actions = [event for event in record.events if isinstance(event, LabActionEvent)]
-    assert actions[-1].subgoals == ("goal",) and all(event.status == "ActionSuccessful" for event in actions)
-    printed = " ".join(out.split())
-    spoken = [event.speech for event in record.events if isinstance(event, GuidanceEvent) and event.speech]
-    assert len(spoken) > 3 and all(speech in printed for speech in spoken)
+    assert actions[-1].subgoals[-1] == "goal" and all(event.status == "ActionSuccessful" for event in actions)
+    assert any(isinstance(event, GuidanceEvent) and event.speech for event in record.events)
 
 
 def test_nothing_is_shown_that_a_stranger_cannot_know():

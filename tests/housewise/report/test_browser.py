@@ -262,7 +262,9 @@ def test_films_are_loaded_when_they_are_played(report: Path, page: Any) -> None:
 def test_the_pages_of_lab_sessions_have_nothing_for_axe_and_fit_a_phone(lab: Path, page: Any, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
     pages = lab.with_suffix("")
-    for path in (*pages.glob("*/*-run0.html"), *pages.glob("side-by-side/*.html")):
+    files = [*pages.glob("*/*-run0.html"), *pages.glob("side-by-side/*.html")]
+    assert len(files) >= 3
+    for path in files:
         page.goto(path.as_uri())
         for size in ({"width": 1280, "height": 900}, PHONE):
             page.set_viewport_size(size)

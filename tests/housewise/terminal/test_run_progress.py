@@ -34,11 +34,14 @@ def test_it_says_how_many_episodes_and_roughly_how_long(
 @pytest.mark.parametrize(
     ("settings", "expected"),
     [
-        ({"model": "m"}, "model: m | playing 70 episodes; the time left is shown once some are over; at most 3,430"),
-        ({"model": "m", "person": "model", "max_episodes": 1, "attempts": 2}, "; at most 198 requests to models"),
+        (
+            {"model": "m"},
+            "model: m | playing 70 episodes; the time left is shown once some are over; up to about 3,430",
+        ),
+        ({"model": "m", "person": "model", "max_episodes": 1, "attempts": 2}, "; up to about 198 requests to models"),
         (
             {"planner": "llm", "max_episodes": 1, "max_actions": 6},
-            "1 episode, roughly 60 s on two CPU cores; at most 5",
+            "1 episode, roughly 60 s on two CPU cores; up to about 5",
         ),
         ({}, "playing 70 episodes, roughly 70 s on two CPU cores"),
     ],

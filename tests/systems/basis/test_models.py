@@ -96,7 +96,7 @@ def wanders(handler: Handler, body: Body) -> None:
 def test_sessions_side_by_side_are_as_one_after_another_that_were_killed(server: ChatServer, tmp_path: Path) -> None:
     server.play(wanders)
     words = [*asking(server, ROLES["both"]), "repeats=3", "max_actions=6", "attempts=2"]
-    assert "at most 66 requests to models" in basis(*words, "--workers", "3", "--out", tmp_path / "together")
+    assert "up to about 66 requests to models" in basis(*words, "--workers", "3", "--out", tmp_path / "together")
     asked = len(server.requests)
     # In the second attempt of the first session; in the first attempt of the second one; and not at all.
     for events in (17, 34, 0):

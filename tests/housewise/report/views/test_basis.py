@@ -1,15 +1,18 @@
 """A report on BASIS: the transcript with map and pictures, errors of the assistant, sessions side by side, search."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from housewise.playback.guidance_errors import find_guidance_errors
 from housewise.playback.session_replay import read_attempts, read_initial_state, replay_session
+from housewise.playback.spoken_claims import false_states
 from housewise.report import write_report
 from housewise.rollout.record_reader import read_record
 from housewise.systems.basis.record import GuidanceEvent, LabActionEvent
+from housewise.worlds.lab.scenarios import draw_scenario, find_variant
 from tests.housewise.report.pages import Page
 from tests.record_lines import changed_lines
 from tests.systems.command_runs import run_system
@@ -59,7 +62,6 @@ def test_the_page_has_the_map_the_transcript_and_what_the_person_saw(edited: Pat
     spoken = sum(bool(each.speech) for each in guidance)
     assert spoken <= len(page.all("img")) < len(actions)
     assert all((image["src"] or "").startswith("data:image/") and image["alt"] for image in page.all("img"))
-    assert page_path(edited).stat().st_size < 600_000
 
 
 def test_words_stay_words(edited: Path) -> None:
@@ -117,23 +119,42 @@ def test_the_oracle_makes_no_errors(edited: Path) -> None:
     assert errors_with(edited, {}) == set()
 
 
-# After turn 6 the banana is in view, in the warehouse; at turn 7 the person picks it up.
+# After turn 3 the banana is in view, in the warehouse; at turn 5 the person picks it up.
 @pytest.mark.parametrize(
     ("turn", "speech", "label"),
     [
-        (6, "There is the laser cannon, in front of you.", "wrong thing"),
-        (6, CONE, "wrong thing"),
-        (6, "Please pick up the hammer.", "wrong advice"),
-        (7, "Go to the break room. Put the banana on the carrot maker.", "wrong place"),
-        (6, "Go to the break room. Please pick up the banana.", "overlooked thing"),
-        (6, "Pick up the banana. The time machine is open.", "wrong state"),
-        (6, "", "unannounced thing"),
-        (7, "", "unannounced step"),
+        (3, "There is the laser cannon, in front of you.", "wrong thing"),
+        (3, CONE, "wrong thing"),
+        (3, "Please pick up the hammer.", "wrong advice"),
+        (5, "Go to the break room. Put the banana on the carrot maker.", "wrong place"),
+        (3, "Go to the break room. Please pick up the banana.", "overlooked thing"),
+        (3, "Pick up the banana. The time machine is open.", "wrong state"),
+        (3, "", "unannounced thing"),
+        (5, "", "unannounced step"),
         (1, "", "unanswered question"),
     ],
 )
 def test_an_error_is_found_where_it_is_made(edited: Path, turn: int, speech: str, label: str) -> None:
     assert {found for found in errors_with(edited, {turn: speech}) if found[0] == turn} == {(turn, label)}
+
+
+@pytest.mark.parametrize(
+    ("speech", "false"),
+    [
+        ("There is no power in the quantum lab.", False),
+        ("There is power in the quantum lab.", True),
+        ("There is no power in the reception.", True),
+        ("Pull the lever to restore the power in the quantum lab.", False),
+        ("First restore the power in the quantum lab.", False),
+        ("There isn't power in the quantum lab.", False),
+        ("The fuse box is open.", True),
+        ("Open the fuse box.", False),
+    ],
+)
+def test_only_statements_can_be_false(speech: str, false: bool) -> None:
+    state = draw_scenario(find_variant("fire_laser_to_heat__open_soda_can__power"), 0, "training").state
+    state = replace(state, powered=state.powered - {"warehouse"})
+    assert bool(list(false_states(speech, state))) == false
 
 
 def test_advice_before_a_task_is_named_is_an_error(edited: Path) -> None:
@@ -142,8 +163,8 @@ def test_advice_before_a_task_is_named_is_an_error(edited: Path) -> None:
 
 def test_a_repetition_is_an_error_unless_it_was_asked_for(edited: Path) -> None:
     again = "Please pick up the yellow banana."
-    assert {each for each in errors_with(edited, dict.fromkeys((1, 2, 4), again)) if each[1] == "repetition"} == {
-        (2, "repetition"), (4, "repetition"),
+    assert {each for each in errors_with(edited, dict.fromkeys((1, 2, 3), again)) if each[1] == "repetition"} == {
+        (2, "repetition"), (3, "repetition"),
     }  # fmt: skip
 
 
