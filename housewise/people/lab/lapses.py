@@ -42,7 +42,9 @@ class Lapses:
         """Return whether the person mistakes or forgets what to do, who stands before it."""
         return self._occurs(view, "forget")
 
-    def mistaken(self, thing: SeenThing, verb: Verb, view: UserView, dangers: Collection[str]) -> SeenThing | None:
+    def mistaken_thing(
+        self, thing: SeenThing, verb: Verb, view: UserView, dangers: Collection[str]
+    ) -> SeenThing | None:
         """Return another thing near by with which one can do the same. None if there is none."""
         others = [each for each in view.things if each.id != thing.id and is_suitable(each, verb)]
         return next((each for each in others if each.id not in dangers and each.distance <= NEAR_METRES), None)

@@ -263,7 +263,7 @@ class ScriptedUser:
 
     def _err(self, thing: SeenThing, verb: Verb, view: UserView) -> UserTurn:
         """Take another thing near by for the one that was meant, and keep to it; or forget what to do."""
-        other = self._lapses.mistaken(thing, verb, view, self._dangers)
+        other = self._lapses.mistaken_thing(thing, verb, view, self._dangers)
         if other is not None:
             self._target = other.id
             return self._do(LabAction(verb, other.id), "I think that this is meant.")

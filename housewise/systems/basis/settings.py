@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from housewise.core.setting_marks import NEEDS_MODEL, NOT_COMPARED, SELECTION
+from housewise.core.setting_marks import NEEDS_MODEL, NOT_COMPARED, SELECTION, Affects
 from housewise.core.settings import MAX_COUNT, Settings
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
@@ -14,6 +14,7 @@ from housewise.worlds.lab.scenarios import MAX_ACTIONS, Split
 
 Planner = Literal["oracle", "shuffled", "random", "silent", "llm"]
 _Name = Annotated[str, Field(min_length=1, max_length=1000)]
+_IF_SCRIPTED_PERSON, _IF_CHAT_ASSISTANT = Affects(needs=("person", ("bob", "alice"))), Affects(needs=("planner", "llm"))
 _PAPER_SAMPLING = SamplingSettings(temperature=0.7, top_p=0.95, max_tokens=512)
 
 
@@ -32,11 +33,11 @@ class BasisTaskSettings(TaskSettings):
     """Maximum number of the person's actions per attempt, speech included."""
     person: Literal["bob", "alice", "model", "terminal"] = "bob"
     """Who acts: the scripted Bob or Alice, a chat model that plays Bob (models.person), or you at the terminal."""
-    hears: bool = True
+    hears: Annotated[bool, _IF_SCRIPTED_PERSON] = True
     """Whether the scripted person hears the assistant. false is the control without an assistant."""
-    mistakes: float | None = Field(default=None, ge=0, le=1)
+    mistakes: Annotated[float | None, _IF_SCRIPTED_PERSON] = Field(default=None, ge=0, le=1)
     """Probability of a mistake of the scripted person. null is the bundled one."""
-    person_wording: _Name = "training"
+    person_wording: Annotated[_Name, _IF_SCRIPTED_PERSON] = "training"
     """Wording of the scripted person: training, held_out, or a YAML file."""
 
     @field_validator("variant", mode="before")
@@ -52,16 +53,16 @@ class BasisAgentSettings(Settings):
     """Who guides. oracle is scripted and knows everything but the person's goal until they name it; shuffled is the
     same and describes each device by the look of another one; random gives random advice; silent says nothing; llm is
     a chat model (models.agent)."""
-    wording: _Name = "training"
+    wording: Annotated[_Name, Affects(needs=("planner", ("oracle", "shuffled", "random")))] = "training"
     """Wording of the scripted oracle: training, held_out, or a YAML file."""
-    perception: Annotated[Literal["words", "truth"], NEEDS_MODEL] = "truth"
+    perception: Annotated[Literal["words", "truth"], _IF_CHAT_ASSISTANT] = "truth"
     """How the planner llm perceives what is in view: what a picture shows, in words, or the simulator's metadata, which
     the paper gives to its oracle."""
-    task_knowledge: Annotated[bool, NEEDS_MODEL] = True
+    task_knowledge: Annotated[bool, _IF_CHAT_ASSISTANT] = True
     """Whether the planner llm is given the general steps of the task that the person has named."""
-    object_knowledge: Annotated[bool, NEEDS_MODEL] = True
+    object_knowledge: Annotated[bool, _IF_CHAT_ASSISTANT] = True
     """Whether the planner llm is given cards of devices that were named or are in view."""
-    environment_knowledge: Annotated[bool, NEEDS_MODEL] = True
+    environment_knowledge: Annotated[bool, _IF_CHAT_ASSISTANT] = True
     """Whether the planner llm is told where things are that were named."""
     compact: Annotated[bool, NEEDS_MODEL] = False
     """Whether prompts are the short ones for small models."""
