@@ -15,6 +15,7 @@ _TITLES = {
     "clipr": "CLIPR",
     "stars": "STARS",
     "adapt": "ADAPT",
+    "basis": "BASIS",
     "bench": "Benchmarks",
 }
 
