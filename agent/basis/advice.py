@@ -13,9 +13,10 @@ from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.planner import next_step
 from housewise.worlds.lab.state import LabState, Thing
 from housewise.worlds.lab.surroundings import Glimpse, Surroundings
-from housewise.worlds.lab.texts import FRONT_DEGREES, name_with_color
+from housewise.worlds.lab.texts import Side, name_with_color, side_of
 
 _MAX_WALKS = 5
+_SIDES: dict[Side, str] = {"front": "in front of you", "left": "on your left", "right": "on your right"}
 """Steps of going somewhere before something is done."""
 
 
@@ -150,6 +151,4 @@ def find_glimpse(state: LabState, surroundings: Surroundings, id: str) -> Glimps
 
 def side_words(glimpse: Glimpse) -> str:
     """Return where a thing in view is, in words."""
-    if abs(glimpse.bearing) <= FRONT_DEGREES:
-        return "in front of you"
-    return "on your right" if glimpse.bearing > 0 else "on your left"
+    return _SIDES[side_of(glimpse.bearing)]

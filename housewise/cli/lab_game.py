@@ -19,6 +19,7 @@ from housewise.systems.basis.world import SOLVED
 from housewise.terminal.run_folders import dated_name, run_folder, shell_command
 from housewise.worlds.lab.actions import Verb
 from housewise.worlds.lab.history import replace_names
+from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.rules import DONE
 from housewise.worlds.lab.scenarios import MAX_ACTIONS
 from housewise.worlds.lab.variants import VARIANTS, Variant
@@ -79,7 +80,8 @@ def _print_end(session: Run, console: Console) -> None:
     record = read_record(path)
     last = [event for event in record.events if isinstance(event, LabActionEvent)][-1]
     scores, reached = record.result.scores, record.result.final["attempts"][0]
-    name = replace_names(last.argument.rpartition("_")[0].replace("_", " ") or last.argument)
+    kind = KINDS.get(last.argument.rpartition("_")[0])
+    name = (kind.fuzzy or kind.name) if kind else last.argument
     result = describe_result(cast(Verb, last.verb), name, last.status == DONE.status, replace_names(last.message))
     print_lines(console, f"[{scores['steps']:.0f} of {MAX_ACTIONS}] {result}")
     is_done = record.result.end_reason == SOLVED

@@ -29,6 +29,7 @@ from housewise.playback.spoken_claims import (
     things_of,
     wrong_look,
 )
+from housewise.worlds.lab.actions import MANIPULATIONS
 from housewise.worlds.lab.goals import Goal
 from housewise.worlds.lab.kinds import FURNITURE, KINDS
 from housewise.worlds.lab.planner import make_plan
@@ -41,7 +42,6 @@ ErrorLabel = Literal[
     "unannounced thing", "unannounced step", "unanswered question",
 ]  # fmt: skip
 
-_MANIPULATIONS = ("Pickup", "Place", "Open", "Close", "Toggle", "Break", "Pour", "Throw")
 _AHEAD_DEGREES = 25.0
 """A thing that is said to be ahead is not beyond this bearing; what is in view is within 35."""
 _RECENT = 3
@@ -127,13 +127,13 @@ class _Conversation:
 
     def hear_assistant(self, turn: SessionTurn) -> None:
         """Take in what the assistant says."""
-        if turn.said:
-            self.by_assistant |= named_in(turn.said)
-            self.utterances.append((turn.number, _Utterance.read(turn.said)))
+        if turn.speech:
+            self.by_assistant |= named_in(turn.speech)
+            self.utterances.append((turn.number, _Utterance.read(turn.speech)))
 
     def has_just_said(self, turn: SessionTurn) -> bool:
         """Return whether the assistant says nearly the same as a few turns before."""
-        now = _Utterance.read(turn.said)
+        now = _Utterance.read(turn.speech)
         return any(now.is_like(said) for number, said in self.utterances if turn.number - number <= _RECENT)
 
 
@@ -149,7 +149,7 @@ def _find_in_attempt(
         heard.hear_person(turn)
         needed = next_advice(moment.after, goal, OpenSpace())
         if turn.guidance is not None:
-            if turn.said:
+            if turn.speech:
                 found = _judge_speech(turn, moment, replay, heard)
             else:
                 found = _judge_silence(turn, moment, replay, heard, needed, previous)
@@ -166,18 +166,18 @@ def _judge_speech(
 ) -> Iterator[tuple[ErrorLabel, str]]:
     """Yield what is wrong with what the assistant said."""
     state = moment.after
-    for advice in spoken_advice(turn.said):
-        yield from _misplaced(advice, state, replay.space if replay.has_view else None)
+    for advice in spoken_advice(turn.speech):
+        yield from _judge_place(advice, state, replay.space if replay.has_view else None)
         if (kind := wrong_look(advice)) is not None:
             yield "wrong thing", f"describes the {KINDS[advice.kind].name} as the {kind.name} looks"
-        if (verb := advice.instruction.verb) in _MANIPULATIONS and verb is not None:
+        if (verb := advice.instruction.verb) in MANIPULATIONS and verb is not None:
             if not heard.goal_is_named and advice.kind not in heard.by_person:
                 yield "unfounded advice", "the person has named no task yet"
             elif heard.goal_is_named and not _is_useful(advice, state, replay.scenario.goal):
                 yield "wrong advice", f"the task does not need to {describe_action(verb, f'{advice.kind}_')}"
-    for statement in false_states(turn.said, state):
+    for statement in false_states(turn.speech, state):
         yield "wrong state", f"not so: “{statement}”"
-    if turn.action.verb != "Speak" and not turn.failed and heard.has_just_said(turn):
+    if turn.action.verb != "Speak" and not turn.has_failed and heard.has_just_said(turn):
         yield "repetition", f"nearly the same was said in the {_RECENT} turns before, and nothing was asked"
 
 
@@ -190,15 +190,15 @@ def _judge_silence(
     previous: Advice | None,
 ) -> Iterator[tuple[ErrorLabel, str]]:
     """Yield what the assistant should have said: the most urgent of three remarks."""
-    if turn.asked:
+    if turn.is_question:
         yield "unanswered question", f"“{turn.action.argument}”"
-    if turn.asked or needed is None or not heard.goal_is_named:
+    if turn.is_question or needed is None or not heard.goal_is_named:
         return
     state = moment.after
     thing = state[needed.thing]
     kind, step = KINDS[thing.kind], describe_action(needed.verb, thing.id)
     is_new = previous is None or (previous.verb, previous.thing) != (needed.verb, needed.thing)
-    if turn.failed and turn.action.status not in _PLAIN_FAILURES:
+    if turn.has_failed and turn.action.status not in _PLAIN_FAILURES:
         yield "unannounced step", f"the action failed, and the next step is to {step}"
     elif is_new and not kind.is_common and thing.kind not in heard.by_assistant | heard.by_person:
         yield "unannounced step", f"the next step is to {step}, of which nobody has spoken"
@@ -211,7 +211,7 @@ def _judge_silence(
         yield "unannounced thing", f"the {kind.name}, which is needed next, has come into view"
 
 
-def _misplaced(advice: SpokenAdvice, state: LabState, view: Surroundings | None) -> Iterator[tuple[ErrorLabel, str]]:
+def _judge_place(advice: SpokenAdvice, state: LabState, view: Surroundings | None) -> Iterator[tuple[ErrorLabel, str]]:
     """Yield what is wrong with where an advice says that a thing is.
 
     Args:

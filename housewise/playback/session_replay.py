@@ -14,10 +14,10 @@ from housewise.core.record import Record
 from housewise.core.validation import validate_model
 from housewise.systems.basis.record import BasisInitialState, GuidanceEvent, LabActionEvent
 from housewise.worlds.lab.actions import ARGUMENTS, ActionOutcome, LabAction
-from housewise.worlds.lab.geometry import LabSpace
+from housewise.worlds.lab.geometry import LabSpace, open_lab_space
 from housewise.worlds.lab.history import LabTurn, record_turn
 from housewise.worlds.lab.kinds import KINDS
-from housewise.worlds.lab.layout import draw_lab_layout
+from housewise.worlds.lab.rules import DONE
 from housewise.worlds.lab.scenario_run import ScenarioRun
 from housewise.worlds.lab.scenarios import LabScenario, Split, draw_scenario, find_variant
 from housewise.worlds.lab.state import LabState
@@ -49,7 +49,7 @@ class SessionTurn:
     guidance: GuidanceEvent | None = None
 
     @property
-    def said(self) -> str:
+    def speech(self) -> str:
         """What the assistant said after the action; empty if it was silent."""
         return self.guidance.speech if self.guidance else ""
 
@@ -64,14 +64,14 @@ class SessionTurn:
         return describe_action(self.action.verb, self.action.argument)
 
     @property
-    def asked(self) -> bool:
-        """Whether the person asked something."""
+    def is_question(self) -> bool:
+        """Whether the person asks something."""
         return "?" in self.utterance
 
     @property
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         """Whether the action failed."""
-        return self.action.status != "ActionSuccessful"
+        return self.action.status != DONE.status
 
 
 @dataclass(frozen=True)
@@ -196,26 +196,26 @@ def replay_session(
 
 def _play(run: ScenarioRun, turn: SessionTurn, space: Surroundings, where: str, differences: list[str]) -> ReplayedTurn:
     """Carry out a recorded action, and note how its outcome differs from the record."""
-    told, before = turn.action, run.state
-    if told.verb not in ARGUMENTS:
-        raise UserError(f"{where}: this version has no action {excerpt(told.verb)}")
-    action = LabAction(told.verb, told.argument)
-    if isinstance(space, FollowedSpace) and turn.failed:
-        outcome = ActionOutcome(told.status, told.message)  # type: ignore[arg-type]
+    recorded, before = turn.action, run.state
+    if recorded.verb not in ARGUMENTS:
+        raise UserError(f"{where}: this version has no action {excerpt(recorded.verb)}")
+    action = LabAction(recorded.verb, recorded.argument)
+    if isinstance(space, FollowedSpace) and turn.has_failed:
+        outcome = ActionOutcome(recorded.status, recorded.message)  # type: ignore[arg-type]
     else:
         outcome, reached = run.step(action)
         if isinstance(space, FollowedSpace):
-            run.state = replace(run.state, room=told.room)
-        if outcome.status != told.status:
-            differences.append(f"{where}: {outcome.status} instead of {excerpt(told.status)}")
-        elif run.state.room != told.room:
-            differences.append(f"{where}: in the {run.state.room} instead of the {excerpt(told.room)}")
-        elif reached != told.subgoals:
+            run.state = replace(run.state, room=recorded.room)
+        if outcome.status != recorded.status:
+            differences.append(f"{where}: {outcome.status} instead of {excerpt(recorded.status)}")
+        elif run.state.room != recorded.room:
+            differences.append(f"{where}: in the {run.state.room} instead of the {excerpt(recorded.room)}")
+        elif reached != recorded.subgoals:
             differences.append(f"{where}: other subgoals reached")
-    return ReplayedTurn(before, run.state, record_turn(before, space, action, outcome).with_speech(turn.said or None))
+    return ReplayedTurn(before, run.state, record_turn(before, space, action, outcome).with_speech(turn.speech or None))
 
 
 @lru_cache(maxsize=4)
 def _open_space(scenario: LabScenario) -> LabSpace:
     """Return the space of a scenario. It is cached, as sessions of one scenario often follow each other."""
-    return LabSpace(draw_lab_layout(scenario.fixtures, scenario.seed, scenario.split))
+    return open_lab_space(scenario)

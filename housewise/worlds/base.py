@@ -8,9 +8,11 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from housewise.core.record import Event
 
-OUT_OF_STEPS = "out of steps"
 O = TypeVar("O")  # noqa: E741 - the usual symbol of observations
 A_contra = TypeVar("A_contra", contravariant=True)
+
+OUT_OF_STEPS = "out of steps"
+"""Why a world ends an episode, if it gives no other reason."""
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from housewise.people.lab.views import SeenThing, UserTurn, UserView
 from housewise.people.lab.vocabulary import load_vocabulary
 from housewise.worlds.lab.actions import LabAction, Verb
 from housewise.worlds.lab.state import ROOMS
-from housewise.worlds.lab.texts import NEAR_METRES
 
 _TOOLS: dict[Verb, str] = {"Break": "hammer"}
 """Common things with which common things are done."""
@@ -38,8 +37,7 @@ class Improviser:
             deed = (verb, thing.id, view.held.id if view.held else "")
             if deed in self._tried or thing.id in dangers:
                 continue
-            last = view.history[-1].action if view.history else None
-            if thing.distance > NEAR_METRES and last != LabAction("GotoObject", thing.id):
+            if not view.is_at(thing):
                 return UserTurn("Perhaps this helps.", LabAction("GotoObject", thing.id))
             self._tried.add(deed)
             return UserTurn("Perhaps this helps.", LabAction(verb, thing.id))

@@ -16,6 +16,7 @@ from housewise.people.lab.views import SeenThing
 from housewise.people.lab.vocabulary import load_vocabulary
 from housewise.worlds.lab.actions import Verb
 from housewise.worlds.lab.kinds import KINDS, Property
+from housewise.worlds.lab.texts import side_of
 
 AMBIGUOUS = 0.85
 """A candidate with this share of the best score may be meant as well."""
@@ -60,6 +61,11 @@ def is_small(thing: SeenThing) -> bool:
 def is_decor(thing: SeenThing) -> bool:
     """Return whether a thing of this name only hangs or stands there, so that nothing is looked for on it."""
     return "decor" in affordances(thing.name)
+
+
+def is_furniture(thing: SeenThing) -> bool:
+    """Return whether things can lie on a thing that everybody knows and nobody carries."""
+    return is_common(thing.name) and is_suitable(thing, "Place") and not (is_small(thing) or is_decor(thing))
 
 
 def is_tool(thing: SeenThing) -> bool:
@@ -145,7 +151,7 @@ def is_meaningful(instruction: Instruction) -> bool:
 def possible_matches(matches: Sequence[Match], side: str) -> list[SeenThing]:
     """Return the best matches that cannot be told apart, those on a mentioned side first."""
     close = [each.thing for each in matches if each.score >= AMBIGUOUS * matches[0].score]
-    return sorted(close, key=lambda thing: not side or _side_of(thing) != side)
+    return sorted(close, key=lambda thing: not side or side_of(thing.bearing) != side)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -228,7 +234,3 @@ def _visual_words() -> frozenset[str]:
     colors = {word for kind in KINDS.values() for color in kind.colors for word in vocabulary.text_content(color)}
     known = frozenset(vocabulary.keys.values()) - (names - looks) | looks
     return known - _common_names(True) - _common_names(False) - _categories() | colors
-
-
-def _side_of(thing: SeenThing) -> str:
-    return "front" if abs(thing.bearing) <= 15 else "right" if thing.bearing > 0 else "left"

@@ -19,7 +19,6 @@ from housewise.worlds.lab.actions import AMOUNTS, ARGUMENTS, LabAction, Verb
 from housewise.worlds.lab.history import OPENING
 from housewise.worlds.lab.rules import DONE
 from housewise.worlds.lab.state import ROOMS
-from housewise.worlds.lab.texts import NEAR_METRES
 
 _INTRODUCTION = """\
 You are in a lab with strange devices. Your task: {goal}
@@ -218,10 +217,8 @@ class TerminalUser:
         if verb == "Toggle" and view.held is not None and is_tool(view.held) and not is_suitable(thing, "Toggle"):
             verb = "Break"  # "hit the mug with it"
         act, approach = LabAction(verb, thing.id), LabAction("GotoObject", thing.id)
-        came = bool(view.history) and view.history[-1].action == approach
-        is_near = came or (thing in view.things and thing.distance <= NEAR_METRES)
         # Nobody walks up to what floats without being asked to.
-        if is_near or verb in ("GotoObject", "Throw") or "floating" in thing.look.split():
+        if view.is_at(thing) or verb in ("GotoObject", "Throw") or "floating" in thing.look.split():
             return [act]
         return [approach, act]
 

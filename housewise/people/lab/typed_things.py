@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from housewise.people.lab.grounding import (
     find_matches,
     is_common,
-    is_decor,
     is_described,
-    is_small,
+    is_furniture,
     is_suitable,
     plain_words,
     possible_matches,
@@ -77,30 +76,30 @@ class ThingChooser:
             _check_hand(line, step, view)
             step = replace(step, words=_without_name(step.words, view.held))
         if line.numbers and not (step.words and verb in FROM_HAND and len(line.numbers) == 1):
-            found = _numbered(line.numbers[-1 if verb in FROM_HAND else 0], view)
+            found = _find_by_number(line.numbers[-1 if verb in FROM_HAND else 0], view)
         elif not (step.words or step.context):
-            found = self._unnamed(line, verb, view)
+            found = self._find_last(line, verb, view)
         else:
-            found = self._named(step, verb, view)
+            found = self._find_by_description(step, verb, view)
         self.target = found.id
         return found
 
-    def _unnamed(self, line: TypedLine, verb: Verb | None, view: UserView) -> SeenThing:
+    def _find_last(self, line: TypedLine, verb: Verb | None, view: UserView) -> SeenThing:
         """Return the thing that was meant last, or furniture to put something down on."""
         last = [each for each in view.things if each.id == self.target]
         if verb == "Place":
             near = [each for each in last if each.distance <= NEAR_METRES and is_suitable(each, "Place")]
-            if near or (near := [each for each in view.things if _is_furniture(each)]):
+            if near or (near := [each for each in view.things if is_furniture(each)]):
                 return near[0]
             raise UnclearThing("You see no furniture to put it down on. Turn, or go to a table or a shelf.")
         if last and _PRONOUN.search(line.text):
             return last[0]
         raise UnclearThing("Which thing? Name it, or give its number in the list, as in: go to 2")
 
-    def _named(self, step: Instruction, verb: Verb | None, view: UserView) -> SeenThing:
+    def _find_by_description(self, step: Instruction, verb: Verb | None, view: UserView) -> SeenThing:
         """Return the thing that a description means. An uncommon name means what the assistant described by it."""
         is_known = not {*step.words} - plain_words()
-        described = None if is_known else _heard(step, view)
+        described = None if is_known else _find_described(step, view)
         step = described or step
         for known in (view.things, self.memory.elsewhere_in_room(view)):
             matches = find_matches(step, known, {}, verb) or find_matches(step, known, {})
@@ -131,7 +130,7 @@ class ThingChooser:
         raise SeveralThings(in_view or dict(enumerate(things, 1)), view)
 
 
-def _heard(step: Instruction, view: UserView) -> Instruction | None:
+def _find_described(step: Instruction, view: UserView) -> Instruction | None:
     """Return what the assistant said last about the look of a thing of the same name. None if it did not."""
     named = {*step.words}
     for turn in reversed(view.history):
@@ -158,7 +157,7 @@ def choose_among(typed: str, numbered: Mapping[int, SeenThing]) -> SeenThing | N
     return chosen[0] if len(chosen) == 1 else None
 
 
-def _numbered(number: int, view: UserView) -> SeenThing:
+def _find_by_number(number: int, view: UserView) -> SeenThing:
     listed = arrange(view.things)
     if not 1 <= number <= len(listed):
         raise UnclearThing(f"There is no {number} in the list of what you see; look shows it.")
@@ -169,7 +168,7 @@ def _check_hand(line: TypedLine, step: Instruction, view: UserView) -> None:
     """Check that the thing that shall be put, poured or thrown is the one in the hand."""
     assert view.held is not None
     named = Instruction("Pickup", words=step.place_words)
-    other = len(line.numbers) > 1 and _numbered(line.numbers[0], view).id != view.held.id
+    other = len(line.numbers) > 1 and _find_by_number(line.numbers[0], view).id != view.held.id
     if step.place_words and not find_matches(named, [view.held], {}):
         other = other or bool(find_matches(named, view.things, {}))
     if other:
@@ -189,7 +188,3 @@ def _on_side(things: Sequence[SeenThing], side: str) -> list[SeenThing]:
         return list(things)
     keys = {"left": lambda each: each.bearing, "right": lambda each: -each.bearing}
     return [min(things, key=keys.get(side, lambda each: abs(each.bearing)))]
-
-
-def _is_furniture(thing: SeenThing) -> bool:
-    return is_common(thing.name) and is_suitable(thing, "Place") and not (is_small(thing) or is_decor(thing))

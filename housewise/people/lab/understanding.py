@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from housewise.people.lab.vocabulary import SpeechVocabulary, SpokenVerb, find_phrase, load_vocabulary, tokenize
-from housewise.worlds.lab.actions import Verb
+from housewise.worlds.lab.actions import MANIPULATIONS, Verb
 from housewise.worlds.lab.history import clip_speech
 
 
@@ -64,7 +64,6 @@ _SUGGESTION = re.compile(
 )
 
 _SEEING = frozenset({"can", "i", "you", "you'll", "should", "will", "could", "i'll", "may", "might"})
-_MANIPULATIONS = ("Pickup", "Place", "Open", "Close", "Toggle", "Break", "Pour", "Throw")
 
 
 @dataclass
@@ -132,7 +131,7 @@ def _add(found: list[Instruction], pending: Sequence[Instruction], instructions:
     else:
         for hint in pending:
             found[0] = _join(found[0], hint)
-    if found[0].verb == "GotoObject" and instructions and instructions[-1].verb in _MANIPULATIONS:
+    if found[0].verb == "GotoObject" and instructions and instructions[-1].verb in MANIPULATIONS:
         # "Toggle the monitor. Look for a red computer." tells how the monitor looks.
         instructions[-1] = _join(instructions[-1], found.pop(0))
     instructions += found

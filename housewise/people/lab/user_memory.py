@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from housewise.people.lab.grounding import (
     find_matches,
     is_common,
-    is_decor,
+    is_furniture,
     is_small,
-    is_suitable,
     plain_words,
     thing_words,
 )
@@ -57,6 +56,10 @@ class UserMemory:
         now = {each.id for each in view.things}
         return [self.things[id] for id, room in self.rooms.items() if room == view.room and id not in now]
 
+    def things_here(self, view: UserView) -> list[SeenThing]:
+        """Return the things in view, nearest first, and then those that were seen in this room."""
+        return [*view.things, *self.elsewhere_in_room(view)]
+
     def words_of(self, id: str) -> tuple[str, ...]:
         """Return the words for a thing."""
         return tuple(sorted(thing_words(self.things[id]))) if id in self.things else ()
@@ -90,16 +93,15 @@ class UserMemory:
         if self.turned.get(view.room, 0) < TURNS_PER_SEARCH:
             self.turned[view.room] = self.turned.get(view.room, 0) + 1
             return LabAction("RotateRight", "90")
-        large = [each for each in [*view.things, *self.elsewhere_in_room(view)] if not is_small(each)]
-        large = [each for each in large if is_common(each.name) and each.id not in visited | dangers]
-        furniture = [each for each in large if is_suitable(each, "Place") and not is_decor(each)]
+        large = [each for each in self.things_here(view) if is_common(each.name) and not is_small(each)]
+        large = [each for each in large if each.id not in visited | dangers]
         if len(visited) >= VISITS_PER_SEARCH or not large:
             target = None
         elif view.history and view.history[-1].outcome.status == "TargetInaccessible":
             # What blocks the way may also hide the thing.
             target = min(large, key=lambda each: (each.distance, each.id))
         else:
-            target = max(furniture, key=lambda each: (each.distance, each.id), default=None)
+            target = max(filter(is_furniture, large), key=lambda each: (each.distance, each.id), default=None)
         if target is None:
             self.searched.add(view.room)
             return None

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from housewise.people.lab.views import SeenThing, UserView
-from housewise.worlds.lab.texts import FRONT_DEGREES, VISIBLE_FLAGS
+from housewise.worlds.lab.texts import VISIBLE_FLAGS, Side, side_of
+
+_SIDES: dict[Side, str] = {"front": "ahead", "left": "to the left", "right": "to the right"}
 
 
 def arrange(things: Sequence[SeenThing]) -> tuple[SeenThing, ...]:
     """Return things from left to right, each followed by what lies on or in it. The place is the number, from 1."""
-    return tuple(thing for thing, _ in _nested(things))
+    return tuple(thing for thing, _ in _walk_things(things))
 
 
 def describe_view(view: UserView) -> str:
@@ -20,7 +22,7 @@ def describe_view(view: UserView) -> str:
     if not view.is_lit:
         lines.append("The lights are out.")
     lines.append("You see, from left to right:" if view.things else "You see nothing but walls here.")
-    for number, (thing, depth) in enumerate(_nested(view.things), 1):
+    for number, (thing, depth) in enumerate(_walk_things(view.things), 1):
         where = "" if depth else f", {_place(thing)}"
         lines.append(f"{number:>3} {'   ' * depth}{describe_thing(thing)}{where}")
     return "\n".join(lines)
@@ -42,12 +44,11 @@ def locate_thing(thing: SeenThing, view: UserView) -> str:
 
 
 def _place(thing: SeenThing) -> str:
-    side = "ahead" if abs(thing.bearing) <= FRONT_DEGREES else "to the right" if thing.bearing > 0 else "to the left"
-    return f"{thing.distance:.1f} m {side}"
+    return f"{thing.distance:.1f} m {_SIDES[side_of(thing.bearing)]}"
 
 
-def _nested(things: Sequence[SeenThing], holder: str = "", depth: int = 0) -> Iterator[tuple[SeenThing, int]]:
+def _walk_things(things: Sequence[SeenThing], holder: str = "", depth: int = 0) -> Iterator[tuple[SeenThing, int]]:
     """Yield things with the number of things on or in which each lies."""
     for thing in sorted((each for each in things if each.holder == holder), key=lambda each: (each.bearing, each.id)):
         yield thing, depth
-        yield from _nested(things, thing.id, depth + 1)
+        yield from _walk_things(things, thing.id, depth + 1)

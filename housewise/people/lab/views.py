@@ -11,7 +11,7 @@ from housewise.worlds.lab.history import LabTurn, thing_id, thing_name, user_tur
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import LabState, Thing
 from housewise.worlds.lab.surroundings import Surroundings
-from housewise.worlds.lab.texts import VISIBLE_FLAGS, facing, partial_metadata, state_line
+from housewise.worlds.lab.texts import NEAR_METRES, VISIBLE_FLAGS, facing, partial_metadata, state_line
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,11 @@ class UserView:
     def speech(self) -> str | None:
         """What the assistant said after the last action."""
         return self.history[-1].speech if self.history else None
+
+    def is_at(self, thing: SeenThing) -> bool:
+        """Return whether the person stands before a thing: it is in view and near, or they have just gone to it."""
+        came = bool(self.history) and self.history[-1].action == LabAction("GotoObject", thing.id)
+        return came or (thing.distance <= NEAR_METRES and any(each.id == thing.id for each in self.things))
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,13 @@ from housewise.core.validation import StrictModel, read_model
 from housewise.language.words import normalize_letters, stem, verb_forms
 from housewise.worlds.lab.actions import Verb
 from housewise.worlds.lab.state import ROOMS
+from housewise.worlds.lab.texts import Side
 
 VOCABULARY_FILE = CONFIGS / "basis" / "vocabulary.yaml"
 
 _TOKEN = re.compile(r"[a-z0-9]+(?:[-'][a-z0-9]+)*|[,:()]")
 
 
-SIDES = ("left", "right", "front")
-"""Where a thing may be in the view."""
 SpokenVerb = Verb | Literal["Find"]
 FunctionWords = Literal[
     "stop", "adverbs", "pronouns", "determiners", "linking", "openers", "gerund_openers", "nouns_too", "into", "from"
@@ -71,8 +70,8 @@ class SpeechVocabulary(StrictModel):
     def _check(self) -> SpeechVocabulary:
         if unknown := sorted({*self.rooms} ^ {*ROOMS}):
             raise ValueError(f"field rooms: check {', '.join(unknown)}; expected exactly {', '.join(ROOMS)}")
-        if unknown := sorted({*self.sides} ^ {*SIDES}):
-            raise ValueError(f"field sides: check {', '.join(unknown)}; expected exactly {', '.join(SIDES)}")
+        if unknown := sorted({*self.sides} ^ {*get_args(Side)}):
+            raise ValueError(f"field sides: check {', '.join(unknown)}; expected exactly {', '.join(get_args(Side))}")
         if missing := sorted({*get_args(FunctionWords)} - {*self.function_words}):
             raise ValueError(f"field function_words: {', '.join(missing)} missing")
         return self

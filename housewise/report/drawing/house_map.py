@@ -39,8 +39,7 @@ def map_svg(plan: FloorPlan, replay: Replay, outcomes: Sequence[ObjectOutcome], 
         outcomes: Outcome of each object.
         title: Text for screen readers.
     """
-    width, height = plan.projection.size
-    labels = LabelLayout((width, height))
+    labels = LabelLayout(plan.projection.size)
     arrows, dots = _moves(plan, replay, outcomes, labels)
     ends = draw_ends(_pose(plan, replay.states[0].body), _pose(plan, replay.states[-1].body), "the robot", labels)
     names = _object_names(plan, replay, outcomes, labels)
@@ -48,14 +47,14 @@ def map_svg(plan: FloorPlan, replay: Replay, outcomes: Sequence[ObjectOutcome], 
     stops = _stops(plan, replay, labels)
     things = _furniture_names(plan, replay, outcomes, labels)
     way = _points(plan.projection.pixels([(moment.body.x, moment.body.z) for moment in replay.states]))
-    return tag(
-        "svg",
-        tag("title", title),
-        *(draw_house(plan), things, draw_walk(way), arrows, rooms, stops, ends, dots, names),
-        viewBox=f"0 0 {width} {height}",
-        class_="map",
-        role="img",
-    )
+    return frame_map(plan, title, draw_house(plan), things, draw_walk(way), arrows, rooms, stops, ends, dots, names)
+
+
+def frame_map(plan: FloorPlan, title: str, *layers: Markup) -> Markup:
+    """Return the drawn layers of a map, lowest first, as an SVG image with a title for screen readers."""
+    width, height = plan.projection.size
+    size = f"0 0 {width} {height}"
+    return tag("svg", tag("title", title), *layers, viewBox=size, class_="map", role="img")
 
 
 def stage_color(share: float) -> tuple[int, int, int]:

@@ -16,6 +16,7 @@ from housewise.report.drawing.house_map import (
     draw_ends,
     draw_house,
     draw_walk,
+    frame_map,
     stage_color,
 )
 from housewise.report.drawing.label_layout import LabelLayout
@@ -51,21 +52,13 @@ def lab_map_svg(
         used: Ids of devices and furniture with which something was done.
         title: Text for screen readers.
     """
-    width, height = plan.projection.size
-    labels = LabelLayout((width, height))
+    labels = LabelLayout(plan.projection.size)
     way = list(_way(plan, navmesh, bodies))
     stops = _stops(plan, bodies, reached, labels)
     ends = draw_ends(_pose(plan, bodies[0]), _pose(plan, bodies[-1]), "the person", labels)
     rooms = _room_names(plan, labels)
     things = _names(plan, used, labels)
-    return tag(
-        "svg",
-        tag("title", title),
-        *(draw_house(plan), things, draw_walk(way), rooms, ends, stops),
-        viewBox=f"0 0 {width} {height}",
-        class_="map",
-        role="img",
-    )
+    return frame_map(plan, title, draw_house(plan), things, draw_walk(way), rooms, ends, stops)
 
 
 def _way(plan: FloorPlan, navmesh: NavMesh, bodies: Sequence[Body]) -> Iterator[Point]:

@@ -7,10 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from housewise.core.record import Header, Record, Result
-from housewise.report.views.base import EpisodeView, InitialFact, RecordContent, SaveFilm, read_state, round_score
+from housewise.report.views.base import (
+    EpisodeView,
+    InitialFact,
+    RecordContent,
+    SaveFilm,
+    parse_initial_state,
+    read_state,
+    round_score,
+)
 from housewise.systems.adapt.record import (
     AdaptFinalState,
     AdaptInitialState,
@@ -105,9 +111,8 @@ class AdaptView(EpisodeView):
 
     def initial_facts(self, header: Header) -> list[InitialFact]:
         """See `EpisodeView`."""
-        try:
-            initial_state = AdaptInitialState.model_validate(header.initial_state)
-        except ValidationError:
+        initial_state = parse_initial_state(AdaptInitialState, header)
+        if initial_state is None:
             return []
         return [InitialFact("", initial_state.task, f"for {initial_state.person}: {initial_state.about}")]
 

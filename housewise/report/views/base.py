@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar, cast
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from housewise.core.formatting import plural
 from housewise.core.plugins import VIEWS, open_plugin, plugin_names
@@ -296,6 +296,14 @@ def read_state(kind: type[_M], content: object, path: Path) -> _M:
         UserError: The state lacks what the class needs.
     """
     return validate_model(kind, content, path, "delete the file to run the episode again")
+
+
+def parse_initial_state(kind: type[_M], header: Header) -> _M | None:
+    """Return the initial state in a header, or None if it is another one."""
+    try:
+        return kind.model_validate(header.initial_state)
+    except ValidationError:
+        return None
 
 
 def score_cell(score: Score, result: Result) -> ScoreCell:

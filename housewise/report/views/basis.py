@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from housewise.core.errors import UserError
 from housewise.core.record import Header, Record, Result
 from housewise.playback.guidance_errors import find_guidance_errors
 from housewise.playback.session_replay import SessionTurn, read_attempts, read_initial_state, replay_session
-from housewise.report.views.base import EpisodeContent, EpisodeView, InitialFact, SaveFilm, TurnCell
+from housewise.report.views.base import (
+    EpisodeContent,
+    EpisodeView,
+    InitialFact,
+    SaveFilm,
+    TurnCell,
+    parse_initial_state,
+)
 from housewise.systems.basis.record import BasisInitialState
 from housewise.worlds.house.simulator import SimulatorChoice
 
@@ -59,9 +64,8 @@ class BasisView(EpisodeView):
 
     def initial_facts(self, header: Header) -> list[InitialFact]:
         """See `EpisodeView`: the task and its subgoals."""
-        try:
-            initial_state = BasisInitialState.model_validate(header.initial_state)
-        except ValidationError:
+        initial_state = parse_initial_state(BasisInitialState, header)
+        if initial_state is None:
             return []
         return [InitialFact("", initial_state.mission, f"subgoals: {', '.join(initial_state.subgoals)}")]
 
@@ -72,7 +76,7 @@ class BasisView(EpisodeView):
     def spoken_words(self, record: Record) -> str:
         """See `EpisodeView`: what the person and the assistant said, each sentence once."""
         turns = [turn for turns in read_attempts(record) for turn in turns]
-        spoken = [text for turn in turns for text in (turn.utterance, turn.said) if text]
+        spoken = [text for turn in turns for text in (turn.utterance, turn.speech) if text]
         return " ".join(dict.fromkeys(spoken))[:_MOST_WORDS]
 
     def make_content(
@@ -94,7 +98,7 @@ def _turn_cell(turn: SessionTurn) -> TurnCell:
         turn.number,
         turn.act,
         speech=turn.utterance,
-        failed=(action.message or action.status) if turn.failed else "",
-        answer=turn.said,
+        failed=(action.message or action.status) if turn.has_failed else "",
+        answer=turn.speech,
         reached=action.subgoals,
     )

@@ -195,7 +195,7 @@ def _card(
 def _is_pictured(turn: SessionTurn, moment: ReplayedTurn) -> bool:
     """Return whether somebody spoke, or something but the direction of view changed."""
     is_changed = scene_key(moment.before) != scene_key(moment.after) or moment.before.room != moment.after.room
-    return bool(turn.said) or turn.action.verb == "Speak" or is_changed
+    return bool(turn.speech) or turn.action.verb == "Speak" or is_changed
 
 
 def _with_picture(row: SessionRow, moment: ReplayedTurn, replay: SessionReplay) -> SessionRow:

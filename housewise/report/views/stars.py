@@ -9,8 +9,6 @@ from itertools import takewhile
 from pathlib import Path
 from typing import TypeVar
 
-from pydantic import ValidationError
-
 from housewise.core.formatting import plural
 from housewise.core.record import Event, Header, Record, Result
 from housewise.report.views.base import (
@@ -19,6 +17,7 @@ from housewise.report.views.base import (
     RecordContent,
     SaveFilm,
     ScoreCell,
+    parse_initial_state,
     read_state,
     round_score,
 )
@@ -203,9 +202,8 @@ class StarsView(EpisodeView):
 
     def initial_facts(self, header: Header) -> list[InitialFact]:
         """See `EpisodeView`: where each object was found and where it is wanted."""
-        try:
-            initial_state = StarsInitialState.model_validate(header.initial_state)
-        except ValidationError:
+        initial_state = parse_initial_state(StarsInitialState, header)
+        if initial_state is None:
             return []
         return [
             InitialFact("", thing, f"{place}; wanted in {_places(initial_state, thing)}")

@@ -33,8 +33,7 @@ from housewise.systems.basis.earlier_turns import EarlierTurns
 from housewise.systems.basis.record import EVENTS, BasisInitialState
 from housewise.systems.basis.settings import BasisSettings
 from housewise.systems.basis.world import LabSession, SessionObservation
-from housewise.worlds.lab.geometry import LabSpace
-from housewise.worlds.lab.layout import draw_lab_layout
+from housewise.worlds.lab.geometry import open_lab_space
 from housewise.worlds.lab.scenarios import draw_scenario, find_variant
 from housewise.worlds.lab.variants import BY_NAME
 from housewise.worlds.lab.view import encode_png
@@ -145,7 +144,7 @@ class Basis(System[BasisSettings]):
         # A person at the terminal may act differently this time.
         is_kept = self._is_served("agent") and not self.interactive
         earlier = EarlierTurns(job.interrupted_events, self._is_served("person"), is_kept)
-        space = LabSpace(draw_lab_layout(scenario.fixtures, seed, chosen.split))
+        space = open_lab_space(scenario)
         world = LabSession(
             scenario,
             space,

@@ -24,6 +24,9 @@ AMOUNTS: dict[Verb, tuple[int, ...]] = {
 }  # fmt: skip
 """Permitted metres or degrees of the low-level actions."""
 
+MANIPULATIONS: tuple[Verb, ...] = ("Pickup", "Place", "Open", "Close", "Toggle", "Break", "Pour", "Throw")
+"""Actions that do something to a thing."""
+
 
 @dataclass(frozen=True)
 class LabAction:

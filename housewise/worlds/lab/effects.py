@@ -161,11 +161,8 @@ def _fire(s: ActionSituation, shelf: str, needed: str, now: Flag, before: Flag) 
         if on and needed in KINDS[thing.kind].properties:
             hot = thing.with_flags(now, without=(before,))
             changed.append(hot.with_flags("broken") if (thing.kind, now) == ("virus_floppy", "hot") else hot)
-    return s.state.with_thing(*changed), _fired(s, shelf), ("fired",)
-
-
-def _fired(s: ActionSituation, shelf: str) -> str:
-    return f"The {KINDS[s.machine.kind].name} fires at the {KINDS[shelf].name}."
+    message = f"The {KINDS[s.machine.kind].name} fires at the {KINDS[shelf].name}."
+    return s.state.with_thing(*changed), message, ("fired",)
 
 
 def flip_gravity(s: ActionSituation) -> Result:

@@ -10,9 +10,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from housewise.worlds.lab.actions import AMOUNTS, ARGUMENTS, ActionOutcome, LabAction, Verb
-from housewise.worlds.lab.geometry import LabSpace
+from housewise.worlds.lab.geometry import open_lab_space
 from housewise.worlds.lab.kinds import KINDS
-from housewise.worlds.lab.layout import draw_lab_layout
 from housewise.worlds.lab.marks import draw_marks, find_marks
 from housewise.worlds.lab.scenario_run import ScenarioRun
 from housewise.worlds.lab.scenarios import MAX_ACTIONS, LabScenario, Split, draw_scenario, find_variant
@@ -107,7 +106,7 @@ class LabEnv(gym.Env[LabObservation, NDArray[np.int64]]):
         variant = find_variant(name) if name else self._variant or VARIANTS[int(self.np_random.integers(len(VARIANTS)))]
         number = int(self.np_random.integers(2**31)) if seed is None else seed
         self.scenario: LabScenario = draw_scenario(variant, number, self._split)
-        self.space = LabSpace(draw_lab_layout(self.scenario.fixtures, number, self._split))
+        self.space = open_lab_space(self.scenario)
         self.run = ScenarioRun(self.scenario, self.space)
         return self._observe(), {"variant": variant.name, "seed": number, **self._info(None)}
 

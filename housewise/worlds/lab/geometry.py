@@ -12,9 +12,10 @@ import shapely
 
 from housewise.worlds.house.geometry import Array
 from housewise.worlds.lab.actions import LabAction
-from housewise.worlds.lab.layout import DANGER_RADIUS, SAFETY_MARGIN, LabLayout
+from housewise.worlds.lab.layout import DANGER_RADIUS, SAFETY_MARGIN, LabLayout, draw_lab_layout
 from housewise.worlds.lab.placement import ThingPlace, places
 from housewise.worlds.lab.recent_results import RecentResults
+from housewise.worlds.lab.scenarios import LabScenario
 from housewise.worlds.lab.situation import FLIPPER
 from housewise.worlds.lab.state import Body, LabState
 from housewise.worlds.lab.surroundings import Glimpse, is_enclosed
@@ -37,6 +38,11 @@ _STAND_ANGLES = (0, 30, -30, 60, -60, 90, -90, 135, -135, 180)
 _INTO_ROOM = 0.5
 _HEADINGS = tuple(float(heading) for heading in range(0, 360, 45))
 _KEPT = 8
+
+
+def open_lab_space(scenario: LabScenario) -> LabSpace:
+    """Return the space of a scenario, in the layout of its seed."""
+    return LabSpace(draw_lab_layout(scenario.fixtures, scenario.seed, scenario.split))
 
 
 class LabSpace:

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from housewise.worlds.lab.history import OPENING, LabTurn, Naming, clip_speech, describe_turn, thing_id, thing_name
 from housewise.worlds.lab.kinds import KINDS
@@ -20,13 +21,19 @@ VISIBLE_FLAGS: tuple[Flag, ...] = ("open", "broken", "large", "floating", "on", 
 FRONT_DEGREES, NEAR_METRES = 15.0, 2.0
 """A thing within this bearing is in front; within this distance it is near."""
 
+Side = Literal["left", "right", "front"]
+"""Where a thing may be in the view."""
 _DIRECTIONS = ("north", "northeast", "east", "southeast", "south", "southwest", "west", "northwest")
 
 
 def relative_position(glimpse: Glimpse) -> str:
     """Return where a thing is, seen from the person: ``"near left"``, ``"far front"`` and so on."""
-    side = "front" if abs(glimpse.bearing) <= FRONT_DEGREES else "right" if glimpse.bearing > 0 else "left"
-    return f"{'near' if glimpse.distance <= NEAR_METRES else 'far'} {side}"
+    return f"{'near' if glimpse.distance <= NEAR_METRES else 'far'} {side_of(glimpse.bearing)}"
+
+
+def side_of(bearing: float) -> Side:
+    """Return the side of the view on which a thing at a bearing is, degrees to the right."""
+    return "front" if abs(bearing) <= FRONT_DEGREES else "right" if bearing > 0 else "left"
 
 
 def full_metadata(state: LabState, surroundings: Surroundings) -> str:

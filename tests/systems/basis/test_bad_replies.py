@@ -11,7 +11,7 @@ from housewise.systems.basis.record import GuidanceEvent, LabActionEvent
 from tests.language.conftest import Body, ChatServer, Handler, completion
 from tests.servers import serving
 from tests.systems.basis.lab_server import PERSON
-from tests.systems.basis.test_session import play, with_tasks
+from tests.systems.basis.sessions import play, with_tasks
 from tests.systems.command_runs import basis, record_of
 
 VARIANT = "fire_freezeray__none__simple"

@@ -1,39 +1,12 @@
 """A session in the lab: the scripted oracle guides the scripted person, and what happens is scored and recorded."""
 
-from collections.abc import Mapping
-
 import pytest
 
-from housewise.agent.base import History
 from housewise.core.errors import UserError
-from housewise.language.base import ChatModel
-from housewise.rollout.system import EpisodeContext
 from housewise.systems.basis.record import GuidanceEvent, LabActionEvent
 from housewise.systems.basis.settings import BasisSettings, BasisTaskSettings
 from housewise.systems.basis.system import Basis
-
-SIMPLE = "fire_freezeray__none__simple"
-
-
-def play(
-    settings: BasisSettings, models: Mapping[str, ChatModel] | None = None
-) -> tuple[dict[str, float], list[object]]:
-    """Play the first session of a run, and return its scores and events."""
-    system = Basis(settings)
-    context = EpisodeContext(system.jobs()[0], models or {}, None, None, lambda *_: None)
-    setup = system.open(context)
-    seen, history, events, over = setup.world.reset(), History[object](), [], False
-    while not over:
-        decision = setup.agent.decide(seen, history)
-        result = setup.world.step(decision.actions[0])
-        events += [*decision.events, *result.events]
-        seen, over = result.observation, result.over
-        history.decisions += 1
-    return dict(setup.world.scores()), events
-
-
-def with_tasks(**tasks: object) -> BasisSettings:
-    return BasisSettings(tasks=BasisTaskSettings(variant=(SIMPLE,), mistakes=0.0, **tasks))
+from tests.systems.basis.sessions import play, with_tasks
 
 
 def test_the_oracle_guides_a_person_to_the_goal() -> None:

@@ -1,16 +1,25 @@
-"""Labs for tests of layout, space and pictures."""
+"""Labs for tests."""
 
 from dataclasses import replace
 from functools import lru_cache
 
-from housewise.worlds.lab.geometry import LabSpace
+from housewise.worlds.lab.actions import ActionOutcome, LabAction
+from housewise.worlds.lab.geometry import LabSpace, open_lab_space
 from housewise.worlds.lab.kinds import KINDS
-from housewise.worlds.lab.layout import draw_lab_layout
+from housewise.worlds.lab.rules import step
 from housewise.worlds.lab.scenarios import LabScenario, Split, draw_scenario, find_variant
 from housewise.worlds.lab.state import LabState, Thing
+from housewise.worlds.lab.surroundings import OpenSpace
+from housewise.worlds.lab.variants import BY_NAME
 
 FIRE = "fire_laser__none__simple"
 BLOCKED = "remove_blocker__robotics-lab__simple"
+LASER = "fire_laser_to_heat__yellow_mug__simple"
+FUSE_BOX = "assemble_fusebox__break-room__simple"
+PANEL_MISSING = "fire_laser__none__assemble_laser"
+APPLE = "change_color__apple+green__simple"
+COFFEE = "unmake_coffee__yellow_mug__simple"
+SPACE = OpenSpace()
 
 
 def scenario(name: str = FIRE, seed: int = 1, split: Split = "training") -> LabScenario:
@@ -21,7 +30,7 @@ def scenario(name: str = FIRE, seed: int = 1, split: Split = "training") -> LabS
 @lru_cache(maxsize=8)
 def space(name: str = FIRE, seed: int = 1, split: Split = "training") -> LabSpace:
     """The space of a scenario."""
-    return LabSpace(draw_lab_layout(scenario(name, seed, split).fixtures, seed, split))
+    return open_lab_space(scenario(name, seed, split))
 
 
 def with_new(state: LabState, kind: str, on: str, *flags: str, color: str = "", spot: int = 0) -> LabState:
@@ -40,3 +49,18 @@ def before(lab: LabSpace, state: LabState, id: str) -> LabState:
     there = lab.go_to_thing(lab.go_to_room(state, state[id].room), id)
     assert there is not None
     return there
+
+
+def play(variant: str, *actions: str) -> tuple[LabState, ActionOutcome]:
+    """Carry out actions ``VERB KIND_OR_ID`` from the beginning, and return the last outcome.
+
+    The person goes to each thing first, but for an action that begins with ``far``.
+    """
+    state, outcome = draw_scenario(BY_NAME[variant], 1).state, ActionOutcome("ActionSuccessful", "")
+    for action in actions:
+        verb, kind = action.removeprefix("far ").split()
+        thing = next(each for each in state.things if kind in (each.kind, each.original, each.id))
+        if verb != "GotoObject" and not action.startswith("far "):
+            state, _ = step(replace(state, room=thing.room), LabAction("GotoObject", thing.id), SPACE)
+        state, outcome = step(replace(state, room=thing.room), LabAction(verb, thing.id), SPACE)  # type: ignore[arg-type]
+    return state, outcome

@@ -14,8 +14,21 @@ from housewise.worlds.lab.rule_table import FREE_WAY, LANDED, RULES, Requirement
 from housewise.worlds.lab.rules import FAILURES, step
 from housewise.worlds.lab.state import LabState, Thing
 from housewise.worlds.lab.surroundings import Surroundings
-from tests.worlds.lab.labs import before, scenario, space, with_flag, with_new
-from tests.worlds.lab.test_rules import APPLE, BLOCKED, COFFEE, FUSE_BOX, LASER, PANEL_MISSING, SPACE, play
+from tests.worlds.lab.labs import (
+    APPLE,
+    BLOCKED,
+    COFFEE,
+    FUSE_BOX,
+    LASER,
+    PANEL_MISSING,
+    SPACE,
+    before,
+    play,
+    scenario,
+    space,
+    with_flag,
+    with_new,
+)
 
 FLOATING = "change_color__new_fan+blue__landing"
 FIGURE = ("Pickup figure_cartridge", "Place printer", "Toggle printer", "Toggle printer")

@@ -1,41 +1,10 @@
 """Outcomes of actions in the lab, written by hand from the paper's and Alexa Arena's descriptions of its devices."""
 
-from dataclasses import replace
-
 import pytest
 
-from housewise.worlds.lab.actions import ActionOutcome, LabAction
-from housewise.worlds.lab.rules import step
-from housewise.worlds.lab.scenarios import draw_scenario
-from housewise.worlds.lab.state import LabState
-from housewise.worlds.lab.surroundings import OpenSpace
-from housewise.worlds.lab.variants import BY_NAME
-
-SPACE = OpenSpace()
-
-
-def play(variant: str, *actions: str) -> tuple[LabState, ActionOutcome]:
-    """Carry out actions ``VERB KIND_OR_ID`` from the beginning, and return the last outcome.
-
-    The person goes to each thing first, but for an action that begins with ``far``.
-    """
-    state, outcome = draw_scenario(BY_NAME[variant], 1).state, ActionOutcome("ActionSuccessful", "")
-    for action in actions:
-        verb, kind = action.removeprefix("far ").split()
-        thing = next(each for each in state.things if kind in (each.kind, each.original, each.id))
-        if verb != "GotoObject" and not action.startswith("far "):
-            state, _ = step(replace(state, room=thing.room), LabAction("GotoObject", thing.id), SPACE)
-        state, outcome = step(replace(state, room=thing.room), LabAction(verb, thing.id), SPACE)  # type: ignore[arg-type]
-    return state, outcome
-
+from tests.worlds.lab.labs import APPLE, BLOCKED, COFFEE, FUSE_BOX, LASER, PANEL_MISSING, play
 
 DONE = "ActionSuccessful"
-LASER = "fire_laser_to_heat__yellow_mug__simple"
-FUSE_BOX = "assemble_fusebox__break-room__simple"
-PANEL_MISSING = "fire_laser__none__assemble_laser"
-BLOCKED = "remove_blocker__robotics-lab__simple"
-APPLE = "change_color__apple+green__simple"
-COFFEE = "unmake_coffee__yellow_mug__simple"
 IN_MACHINE = ("Open time_machine", "Pickup hammer", "Place time_machine")
 OUTCOMES = [
     (LASER, ("Toggle laser_monitor",), DONE),

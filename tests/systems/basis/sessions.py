@@ -1,0 +1,33 @@
+"""Sessions in the lab that tests play in their own process."""
+
+from collections.abc import Mapping
+
+from housewise.agent.base import History
+from housewise.language.base import ChatModel
+from housewise.rollout.system import EpisodeContext
+from housewise.systems.basis.settings import BasisSettings, BasisTaskSettings
+from housewise.systems.basis.system import Basis
+
+SIMPLE = "fire_freezeray__none__simple"
+
+
+def play(
+    settings: BasisSettings, models: Mapping[str, ChatModel] | None = None
+) -> tuple[dict[str, float], list[object]]:
+    """Play the first session of a run, and return its scores and events."""
+    system = Basis(settings)
+    context = EpisodeContext(system.jobs()[0], models or {}, None, None, lambda *_: None)
+    setup = system.open(context)
+    seen, history, events, over = setup.world.reset(), History[object](), [], False
+    while not over:
+        decision = setup.agent.decide(seen, history)
+        result = setup.world.step(decision.actions[0])
+        events += [*decision.events, *result.events]
+        seen, over = result.observation, result.over
+        history.decisions += 1
+    return dict(setup.world.scores()), events
+
+
+def with_tasks(**tasks: object) -> BasisSettings:
+    """Settings of a session of a simple variant, whose person makes no mistakes."""
+    return BasisSettings(tasks=BasisTaskSettings(variant=(SIMPLE,), mistakes=0.0, **tasks))
