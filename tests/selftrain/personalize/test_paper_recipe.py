@@ -76,7 +76,7 @@ def test_each_iteration_learns_its_good_plans_alone_on_top_of_the_model_before(
     recipe = load_selftraining(Path("paper"))
     assert recipe.demonstrations.repeats == recipe.grow.repeats == 5
     tasks = ["demonstrations.houses=1", "training_tasks.houses=1", "evaluation.tasks=[]"]
-    tasks += ["demonstrations.repeats=2", "grow.repeats=2", "run.max_steps=700"]
+    tasks += ["demonstrations.repeats=2", "grow.repeats=4", "run.max_steps=700"]
     words = ["selftrain", "--config", "paper", "--model", "base", "--base-url", server.url, "--out", "out"]
     words += [*tasks, "run.data=null", "training.trainer=openai", "training.poll_seconds=0.01"]
     done = run_module("housewise", words, {**os.environ, "OPENAI_API_KEY": "sk-test"}, cwd=tmp_path, code=0)
@@ -93,7 +93,7 @@ def test_each_iteration_learns_its_good_plans_alone_on_top_of_the_model_before(
     assert {pair.run for pair in shown} == {0, 1} and {pair.scene for pair in shown} == {"generated-1000"}
     phase = out / "iteration-2"
     records = list(read_house_records(phase / "grow" / "episodes"))
-    assert [record.header.repetition for record in records] == [0, 1]
+    assert [record.header.repetition for record in records] == [0, 1, 2, 3]
     rewards = {
         (record.header.repetition, plan.plan): sum(action.reward for action in record.actions_of(plan))
         for record in records
