@@ -23,7 +23,7 @@ Mode = Literal["proactive", "answering", "correction"]
 """Which system prompt is used: after the person spoke *answering*, after a failed action *correction*."""
 
 _SILENCE = re.compile(r"\W*(n/?a|none|silent|silence|\(silent\))?\W*", re.IGNORECASE)
-_GRAMMAR = rule(REPLY, tagged_rule("Speak", r'("N/A" | "\"" [^"\n<>]{1,400} "\"")'))
+_SPEECH = r'("N/A" | "\"" [^"\n<>]{1,400} "\"")'
 
 
 class _Reminders(StrictModel):
@@ -41,7 +41,8 @@ class AssistantPrompts(Template):
     role: str = template_text()
     rules: str = template_text()
     format: str = template_text()
-    interaction: str = template_text("knowledge", "state", "observation", "history", "reminder")
+    format_without_reasoning: str = template_text()
+    interaction: str = template_text("knowledge", "environment", "state", "observation", "history", "reminder")
     no_knowledge: str = template_text()
     reminders: _Reminders
 
@@ -66,6 +67,7 @@ class ChatAssistant:
         size: Which prompts to use.
         sampling: How replies are sampled; the default is the paper's.
         uses_grammar: Whether the reply is held to the grammar of a thought and a sentence.
+        reasons: Whether it is asked for a thought before what it says.
     """
 
     def __init__(
@@ -75,11 +77,12 @@ class ChatAssistant:
         size: PromptSize = "full",
         sampling: Sampling = PAPER_SAMPLING,
         uses_grammar: bool = False,
+        reasons: bool = True,
     ) -> None:
         self.name = name
-        self._model, self._sampling = model, sampling
+        self._model, self._sampling, self._reasons = model, sampling, reasons
         self._prompts = load_assistant_prompts(size)
-        self._grammar = _GRAMMAR if uses_grammar else None
+        self._grammar = rule(REPLY, tagged_rule("Speak", _SPEECH, reasons)) if uses_grammar else None
 
     def turn(self, view: AssistantView) -> AssistantTurn:
         """See ``Assistant.turn``."""
@@ -95,10 +98,12 @@ class ChatAssistant:
     def messages(self, view: AssistantView) -> tuple[Message, ...]:
         """Return the prompt of a turn."""
         prompts, mode = self._prompts, choose_mode(view)
-        parts = {"role": prompts.role.strip(), "rules": prompts.rules.strip(), "format": prompts.format.strip()}
+        form = prompts.format if self._reasons else prompts.format_without_reasoning
+        parts = {"role": prompts.role.strip(), "rules": prompts.rules.strip(), "format": form.strip()}
         system = getattr(prompts, mode).format(**parts)
         interaction = prompts.interaction.format(
-            knowledge=view.knowledge or prompts.no_knowledge,
+            knowledge=view.knowledge.cards or ("" if view.knowledge.environment else prompts.no_knowledge),
+            environment=view.knowledge.environment,
             state=view.state_text,
             observation=view.observation,
             history=view.history_text,

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import RootModel, model_validator
 
-from housewise.agent.basis.goal_hearing import hear_task, load_task_cards, named_kinds, spoken_words
+from housewise.agent.basis.goal_hearing import TaskCard, hear_task, load_task_cards, named_kinds, spoken_words
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import suggest_names
 from housewise.core.validation import StrictModel, read_model
@@ -38,6 +38,24 @@ class KnowledgeSwitches:
 
 
 ALL_KNOWLEDGE, NO_KNOWLEDGE = KnowledgeSwitches(), KnowledgeSwitches(False, False, False)
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """Knowledge as text.
+
+    Attributes:
+        cards: Cards of tasks and devices, which stay the same.
+        environment: Where things are and in which state.
+    """
+
+    cards: str = ""
+    environment: str = ""
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return "\n".join(filter(None, (self.cards, self.environment)))
 
 
 class ObjectCard(StrictModel):
@@ -74,40 +92,54 @@ def load_object_cards(path: Path = OBJECT_CARDS_FILE) -> dict[str, ObjectCard]:
 
 
 def select_knowledge(
-    state: LabState, surroundings: Surroundings, turns: Sequence[LabTurn], switches: KnowledgeSwitches
-) -> str:
-    """Return the cards that what was said or seen calls for, as text. The goal plays no part.
+    state: LabState,
+    surroundings: Surroundings,
+    turns: Sequence[LabTurn],
+    switches: KnowledgeSwitches,
+    is_brief: bool = False,
+) -> Knowledge:
+    """Return the knowledge that what was said or seen calls for. The goal plays no part.
 
     Args:
         state: State of the lab.
         surroundings: Its space.
         turns: Turns so far.
-        switches: Which cards may be given.
+        switches: Which knowledge may be given.
+        is_brief: Whether devices that were only seen are left out, and every card says only what is needed for advice.
     """
     if switches == NO_KNOWLEDGE:
-        return ""
-    requests = [turn.action.argument for turn in turns if turn.action.verb == "Speak"]
-    tasks = [task.task for task in map(hear_task, requests) if task is not None]
-    cards = {name: load_task_cards()[name] for name in dict.fromkeys(tasks)}
-    said = [
-        *requests,
-        *(turn.speech for turn in turns if turn.speech),
-        *(step for c in cards.values() for step in c.steps),
-    ]
+        return Knowledge()
+    cards: dict[str, TaskCard] = {}
+    said: list[str] = []
+    for turn in turns:
+        if turn.action.verb == "Speak":
+            said.append(turn.action.argument)
+            if (task := hear_task(turn.action.argument)) is not None and task.task not in cards:
+                cards[task.task] = load_task_cards()[task.task]
+                said += cards[task.task].steps
+        if turn.speech:
+            said.append(turn.speech)
     mentioned = list(dict.fromkeys(kind for text in said for kind in _mentioned_kinds(text)))
-    in_view = {each.id for each in surroundings.glimpses(state)}.union(*(turn.seen for turn in turns))
-    seen = [state[id].kind for id in sorted(in_view) if id in state.by_id]
     parts = []
     if switches.task:
-        for card in cards.values():
-            parts.append("\n".join([f"To {card.title}:", *(f"{i}. {step}" for i, step in enumerate(card.steps, 1))]))
+        parts += [_task_text(card, is_brief) for card in cards.values()]
     if switches.object:
+        seen = [] if is_brief else _seen_kinds(state, surroundings, turns)
         kinds = [kind for kind in dict.fromkeys([*mentioned, *seen]) if kind in load_object_cards()]
-        parts += [_object_text(kind) for kind in kinds]
-    if switches.environment:
-        lines = [line for kind in mentioned for line in _environment_lines(state, kind)]
-        parts += ["\n".join(dict.fromkeys(lines))] if lines else []
-    return "\n".join(parts)
+        parts += [_object_text(kind, is_brief) for kind in kinds]
+    lines = [line for kind in mentioned for line in _environment_lines(state, kind)] if switches.environment else []
+    return Knowledge("\n".join(parts), "\n".join(dict.fromkeys(lines)))
+
+
+def _seen_kinds(state: LabState, surroundings: Surroundings, turns: Sequence[LabTurn]) -> list[str]:
+    in_view = {each.id for each in surroundings.glimpses(state)}.union(*(turn.seen for turn in turns))
+    return [state[id].kind for id in sorted(in_view) if id in state.by_id]
+
+
+def _task_text(card: TaskCard, is_brief: bool) -> str:
+    if is_brief:
+        return f"To {card.title}: {' '.join(card.steps)}"
+    return "\n".join([f"To {card.title}:", *(f"{i}. {step}" for i, step in enumerate(card.steps, 1))])
 
 
 @lru_cache(maxsize=1 << 12)
@@ -117,8 +149,10 @@ def _mentioned_kinds(text: str) -> tuple[str, ...]:
     return tuple(kind for kind in named_kinds(words) if spoken_words(KINDS[kind].name) <= words)
 
 
-def _object_text(kind: str) -> str:
+def _object_text(kind: str, is_brief: bool) -> str:
     card, name = load_object_cards()[kind], KINDS[kind].name
+    if is_brief:
+        return f"{name}: {KINDS[kind].look}. {card.usage}"
     return f"{name}: {card.function} {card.usage} Where: {card.where} Look: {KINDS[kind].look}."
 
 

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
-from housewise.agent.basis.knowledge import NO_KNOWLEDGE, KnowledgeSwitches, select_knowledge
+from housewise.agent.basis.knowledge import NO_KNOWLEDGE, Knowledge, KnowledgeSwitches, select_knowledge
 from housewise.core.record import Usage
 from housewise.worlds.lab.history import LabTurn, clip_speech
 from housewise.worlds.lab.state import LabState
 from housewise.worlds.lab.surroundings import Surroundings
-from housewise.worlds.lab.texts import full_metadata, history_text, state_line, view_words
+from housewise.worlds.lab.texts import brief_history, brief_state, full_metadata, history_text, state_line, view_words
 
 Perception = Literal["words", "truth"]
 """How an assistant perceives what is in view: what a picture shows, in words, or the simulator's metadata."""
@@ -28,7 +28,7 @@ class AssistantView:
         speeches: What the person has said so far, oldest first.
         last_verb: Verb of the last action; empty at the beginning.
         last_succeeded: Whether the last action was carried out.
-        knowledge: Cards of knowledge; see ``knowledge.select_knowledge``.
+        knowledge: See ``knowledge.select_knowledge``.
         picture: PNG of the view. None without pictures.
     """
 
@@ -38,7 +38,7 @@ class AssistantView:
     speeches: tuple[str, ...]
     last_verb: str
     last_succeeded: bool
-    knowledge: str = ""
+    knowledge: Knowledge = field(default_factory=Knowledge)
     picture: bytes | None = None
 
 
@@ -101,6 +101,7 @@ def build_assistant_view(
     turns: Sequence[LabTurn],
     perception: Perception,
     knowledge: KnowledgeSwitches = NO_KNOWLEDGE,
+    is_brief: bool = False,
     picture: bytes | None = None,
 ) -> AssistantView:
     """Return what a chat model or a trained assistant knows.
@@ -111,33 +112,39 @@ def build_assistant_view(
         turns: Turns so far, as recorded by ``record_turn``; the last one has no speech yet.
         perception: How the assistant perceives what is in view.
         knowledge: Cards that it is given.
+        is_brief: Whether texts are short, for small models: without ids, coordinates and numbers.
         picture: PNG of the view. None without pictures.
     """
-    return AssistantView(**_common_parts(state, surroundings, turns, perception, knowledge, picture))
+    has_ids = perception == "truth" and not is_brief
+    return AssistantView(
+        state_text=brief_state(state) if is_brief else state_line(state, "full", has_ids),
+        observation=full_metadata(state, surroundings)
+        if has_ids
+        else view_words(state, surroundings, perception == "truth"),
+        history_text=brief_history(turns) if is_brief else history_text(turns, "full", "User", "You", has_ids),
+        knowledge=select_knowledge(state, surroundings, turns, knowledge, is_brief),
+        picture=picture,
+        **_heard(turns),
+    )
 
 
 def build_oracle_view(state: LabState, surroundings: Surroundings, turns: Sequence[LabTurn]) -> OracleView:
     """Return what the scripted oracle knows; see ``build_assistant_view``."""
-    parts = _common_parts(state, surroundings, turns, "truth", NO_KNOWLEDGE, None)
-    return OracleView(**parts, state=state, surroundings=surroundings, turns=tuple(turns))
+    return OracleView(
+        state_text=state_line(state, "full"),
+        observation=full_metadata(state, surroundings),
+        history_text=history_text(turns, "full", "User", "You"),
+        state=state,
+        surroundings=surroundings,
+        turns=tuple(turns),
+        **_heard(turns),
+    )
 
 
-def _common_parts(
-    state: LabState,
-    surroundings: Surroundings,
-    turns: Sequence[LabTurn],
-    perception: Perception,
-    knowledge: KnowledgeSwitches,
-    picture: bytes | None,
-) -> dict[str, Any]:
-    has_ids = perception == "truth"
+def _heard(turns: Sequence[LabTurn]) -> dict[str, Any]:
+    """Return what was said, and what became of the last action."""
     return {
-        "state_text": state_line(state, "full", has_ids),
-        "observation": (full_metadata if has_ids else view_words)(state, surroundings),
-        "history_text": history_text(turns, "full", "User", "You", has_ids),
         "speeches": tuple(clip_speech(each.action.argument) for each in turns if each.action.verb == "Speak"),
         "last_verb": turns[-1].action.verb if turns else "",
         "last_succeeded": turns[-1].outcome.succeeded if turns else True,
-        "knowledge": select_knowledge(state, surroundings, turns, knowledge),
-        "picture": picture,
     }

@@ -14,14 +14,16 @@ _ID = re.compile(r"[\[(<]*\b([a-z][a-z0-9]*(?:_[a-z0-9]+)*)_\d+\b[\])>]*", re.IG
 _THOUGHT_CHARACTERS = 1500
 
 
-def tagged_rule(tag: str, content: str) -> str:
-    """Return a rule of a grammar for an optional thought and a content in a tag.
+def tagged_rule(tag: str, content: str, allows_thought: bool = True) -> str:
+    """Return a rule of a grammar for a content in a tag, optionally after a thought.
 
     Args:
         tag: The tag of the content.
         content: Rule of the content.
+        allows_thought: Whether there may be a thought.
     """
-    return f"({_tag('Think', f'[^<]{{0,{_THOUGHT_CHARACTERS}}}')} [\\n ]{{0,2}})? {_tag(tag, content)}"
+    thought = f"({_tag('Think', f'[^<]{{0,{_THOUGHT_CHARACTERS}}}')} [\\n ]{{0,2}})? " if allows_thought else ""
+    return f"{thought}{_tag(tag, content)}"
 
 
 def _tag(name: str, content: str) -> str:

@@ -64,6 +64,8 @@ class BasisAgentSettings(Settings):
     """Whether the planner llm is given cards of devices that were named or are in view."""
     environment_knowledge: Annotated[bool, _IF_CHAT_ASSISTANT] = True
     """Whether the planner llm is told where things are that were named."""
+    reasoning: Annotated[bool, _IF_CHAT_ASSISTANT] = True
+    """Whether the planner llm writes down a thought before it speaks."""
     compact: Annotated[bool, NEEDS_MODEL] = False
     """Whether prompts are the short ones for small models."""
     grounded: Annotated[bool, NEEDS_MODEL] = False

@@ -177,7 +177,7 @@ class Basis(System[BasisSettings]):
             if chosen.planner == "llm":
                 sampling = Sampling(**self.settings.models.agent.sampling.model_dump(), seed=seed)
                 size: PromptSize = "compact" if chosen.compact else "full"
-                return ChatAssistant(models["agent"], "llm", size, sampling, chosen.grounded)
+                return ChatAssistant(models["agent"], "llm", size, sampling, chosen.grounded, chosen.reasoning)
             if chosen.planner == "random":
                 return RandomSpeech(chosen.wording, seed)
             if chosen.planner == "silent":
@@ -185,7 +185,7 @@ class Basis(System[BasisSettings]):
             return self._oracle(seed, chosen.planner == "shuffled")
 
         knowledge = KnowledgeSwitches(chosen.task_knowledge, chosen.object_knowledge, chosen.environment_knowledge)
-        view = model_view(chosen.perception, knowledge) if chosen.planner == "llm" else oracle_view
+        view = model_view(chosen.perception, knowledge, chosen.compact) if chosen.planner == "llm" else oracle_view
         return GuidingAgent(chosen.planner, open_assistant, view, progress, self.settings.tasks.max_actions, earlier)
 
     def _oracle(self, seed: int, is_shuffled: bool = False) -> ScriptedOracle:

@@ -60,12 +60,21 @@ def partial_metadata(state: LabState, surroundings: Surroundings) -> str:
     )
 
 
-def view_words(state: LabState, surroundings: Surroundings) -> str:
-    """Return what a picture shows, in words without ids: a line for each thing, with its visible states."""
+def view_words(state: LabState, surroundings: Surroundings, has_hidden: bool = False) -> str:
+    """Return what is in view, in words without ids: a line for each thing, with its states.
+
+    Args:
+        state: State of the lab.
+        surroundings: Its space.
+        has_hidden: Whether states are told that a picture does not show, and where things lie.
+    """
     lines = []
     for glimpse in surroundings.glimpses(state):
         thing = state[glimpse.id]
-        states = [flag for flag in VISIBLE_FLAGS if flag in thing.flags]
+        states: list[str] = [flag for flag in VISIBLE_FLAGS if flag in thing.flags]
+        if has_hidden:
+            hidden = sorted(thing.flags.difference(VISIBLE_FLAGS))
+            states += [*hidden, *_power(state, thing), *_support(state, thing)]
         name = " ".join(filter(None, (thing.color, thing_name(thing, "full"))))
         lines.append(", ".join([f"{name}: {relative_position(glimpse)}", *states]))
     return "\n".join(lines) or "(nothing)"
@@ -86,6 +95,13 @@ def state_line(state: LabState, naming: Naming, ids: bool = True) -> str:
         held = thing_id(thing, naming) if ids else thing_name(thing, naming)
     light = "" if state.has_power(state.room) else " | the lights are out"
     return f"In {state.room} at ({body.x:.1f}, {body.z:.1f}) facing {facing(state)} | holding: {held}{light}"
+
+
+def brief_state(state: LabState) -> str:
+    """Return in which room the person is, what they hold, and whether it is dark."""
+    held = "nothing" if state.held is None else f"the {thing_name(state[state.held], 'full')}"
+    light = "" if state.has_power(state.room) else " The lights are out."
+    return f"In the {state.room}, holding {held}.{light}"
 
 
 def facing(state: LabState) -> str:
@@ -113,22 +129,40 @@ def history_text(
     return "\n".join(lines)
 
 
+def brief_history(turns: Sequence[LabTurn]) -> str:
+    """Return what has happened as the assistant knows it, oldest first, without ids and numbers."""
+    lines = [f'You: "{OPENING}"']
+    for turn in turns:
+        if turn.action.verb == "Speak":
+            lines.append(f'User: "{clip_speech(turn.action.argument)}"')
+        else:
+            lines.append(f"User: {describe_turn(turn, 'full', ids=False)}")
+        if turn.speech is not None:
+            lines.append(f'You: "{clip_speech(turn.speech)}"')
+    return "\n".join(lines)
+
+
 def place_of(state: LabState, thing: Thing) -> str:
     """Return where a thing is, such as ``"on the green table in the main office"``."""
     room = f"in the {thing.room}" if thing.room else ""
     if thing.id == state.held:
         return "in the person's hand"
-    if thing.container is None:
-        return room
-    holder = state[thing.container]
-    preposition = "in" if "openable" in KINDS[holder.kind].properties else "on"
-    return f"{preposition} the {name_with_color(holder)} {room}".strip()
+    return " ".join(filter(None, (*_support(state, thing), room)))
 
 
 def name_with_color(thing: Thing) -> str:
     """Return the full name of a thing with its colour, unless the name holds it."""
     name = thing_name(thing, "full")
     return name if not thing.color or thing.color in name.split() else f"{thing.color} {name}"
+
+
+def _support(state: LabState, thing: Thing) -> list[str]:
+    """Return on or in what a thing is."""
+    if thing.container is None:
+        return []
+    holder = state[thing.container]
+    preposition = "in" if "openable" in KINDS[holder.kind].properties else "on"
+    return [f"{preposition} the {name_with_color(holder)}"]
 
 
 def _power(state: LabState, thing: Thing) -> list[str]:

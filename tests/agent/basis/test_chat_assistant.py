@@ -83,14 +83,14 @@ def test_words_hold_no_ids_and_no_hidden_states() -> None:
 
 def test_cards_are_chosen_by_what_was_said_or_seen() -> None:
     nowhere = replace(STATE, room="warehouse")
-    assert select_knowledge(nowhere, SPACE, (), ALL_KNOWLEDGE) == ""
+    assert select_knowledge(nowhere, SPACE, (), ALL_KNOWLEDGE).text == ""
     said = (turn(nowhere, SAY),)
-    task = select_knowledge(nowhere, SPACE, said, KnowledgeSwitches(True, False, False))
+    task = select_knowledge(nowhere, SPACE, said, KnowledgeSwitches(True, False, False)).text
     assert "turn a thing into a carrot" in task
     assert "apple" not in task
-    environment = select_knowledge(nowhere, SPACE, said, KnowledgeSwitches(False, False, True))
+    environment = select_knowledge(nowhere, SPACE, said, KnowledgeSwitches(False, False, True)).text
     assert "The apple is in the quantum lab" in environment
-    seen = select_knowledge(STATE, SPACE, (), KnowledgeSwitches(False, True, False))
+    seen = select_knowledge(STATE, SPACE, (), KnowledgeSwitches(False, True, False)).text
     assert all(KINDS[kind].look in seen for kind in load_object_cards())
 
 
