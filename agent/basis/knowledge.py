@@ -15,7 +15,7 @@ from housewise.core.errors import suggest_names
 from housewise.core.validation import StrictModel, read_model
 from housewise.worlds.lab.history import LabTurn
 from housewise.worlds.lab.kinds import KINDS
-from housewise.worlds.lab.state import ROOMS, LabState
+from housewise.worlds.lab.state import ROOMS, LabState, Thing
 from housewise.worlds.lab.surroundings import Surroundings
 from housewise.worlds.lab.texts import place_of
 
@@ -127,8 +127,11 @@ def select_knowledge(
         seen = [] if is_brief else _seen_kinds(state, surroundings, turns)
         kinds = [kind for kind in dict.fromkeys([*mentioned, *seen]) if kind in load_object_cards()]
         parts += [_object_text(kind, is_brief) for kind in kinds]
-    lines = [line for kind in mentioned for line in _environment_lines(state, kind)] if switches.environment else []
-    return Knowledge("\n".join(parts), "\n".join(dict.fromkeys(lines)))
+    lines: list[str] = []
+    if switches.environment:
+        things = [each for kind in mentioned for each in state.things if kind in (each.kind, each.original)]
+        lines = [_brief_place(state, each) if is_brief else _whole_place(state, each) for each in things]
+    return Knowledge("\n".join(parts), "\n".join(dict.fromkeys(filter(None, lines))))
 
 
 def _seen_kinds(state: LabState, surroundings: Surroundings, turns: Sequence[LabTurn]) -> list[str]:
@@ -152,17 +155,31 @@ def _mentioned_kinds(text: str) -> tuple[str, ...]:
 def _object_text(kind: str, is_brief: bool) -> str:
     card, name = load_object_cards()[kind], KINDS[kind].name
     if is_brief:
-        return f"{name}: {KINDS[kind].look}. {card.usage}"
+        return f"{name} ({KINDS[kind].room or 'anywhere'}): {KINDS[kind].look}. {card.usage}"
     return f"{name}: {card.function} {card.usage} Where: {card.where} Look: {KINDS[kind].look}."
 
 
-def _environment_lines(state: LabState, kind: str) -> list[str]:
-    """Return where the things of a kind are now, and their states."""
-    lines = []
-    for thing in state.things:
-        if kind not in (thing.kind, thing.original):
-            continue
-        states = [*sorted(thing.flags), *([] if state.has_power(thing.room) else ["no power"])]
-        name = KINDS[kind].name if thing.kind == kind else f"{KINDS[kind].name} (now a {KINDS[thing.kind].name})"
-        lines.append(f"The {name} is {place_of(state, thing)}{f'; {chr(44).join(states)}' if states else ''}.")
-    return lines
+def _whole_place(state: LabState, thing: Thing) -> str:
+    """Return where a thing is now, and its states, as a sentence."""
+    states = _states(state, thing)
+    return f"The {_original_name(thing)} is {place_of(state, thing)}{f'; {chr(44).join(states)}' if states else ''}."
+
+
+def _brief_place(state: LabState, thing: Thing) -> str:
+    """Return the same in fewer words. It is empty for what stays where everybody finds it."""
+    kind, states = KINDS[thing.kind], _states(state, thing)
+    if "pickupable" in kind.properties or not kind.room:
+        if kind.is_common and "pickupable" not in kind.properties:
+            return ""
+        states = [place_of(state, thing), *states]
+    return f"{_original_name(thing)}: {', '.join(states)}" if states else ""
+
+
+def _states(state: LabState, thing: Thing) -> list[str]:
+    return [*sorted(thing.flags), *([] if state.has_power(thing.room) else ["no power"])]
+
+
+def _original_name(thing: Thing) -> str:
+    """Return the name of a thing, and what it was before it became something else."""
+    name = KINDS[thing.kind].name
+    return f"{KINDS[thing.original].name} (now a {name})" if thing.original else name
