@@ -94,17 +94,22 @@ class ChatAssistant:
 
     def messages(self, view: AssistantView) -> tuple[Message, ...]:
         """Return the prompt of a turn."""
-        prompts, mode = self._prompts, choose_mode(view)
-        parts = {"role": prompts.role.strip(), "rules": prompts.rules.strip(), "format": prompts.format.strip()}
-        system = getattr(prompts, mode).format(**parts)
-        interaction = prompts.interaction.format(
-            knowledge=view.knowledge or prompts.no_knowledge,
-            state=view.state_text,
-            observation=view.observation,
-            history=view.history_text,
-            reminder=getattr(prompts.reminders, mode),
-        )
-        return (Message("system", system.strip()), Message("user", interaction.strip()))
+        return assistant_messages(self._prompts, view)
+
+
+def assistant_messages(prompts: AssistantPrompts, view: AssistantView) -> tuple[Message, ...]:
+    """Return the prompt of a turn: a system prompt by its mode, and what the assistant knows."""
+    mode = choose_mode(view)
+    parts = {"role": prompts.role.strip(), "rules": prompts.rules.strip(), "format": prompts.format.strip()}
+    system = getattr(prompts, mode).format(**parts)
+    interaction = prompts.interaction.format(
+        knowledge=view.knowledge or prompts.no_knowledge,
+        state=view.state_text,
+        observation=view.observation,
+        history=view.history_text,
+        reminder=getattr(prompts.reminders, mode),
+    )
+    return (Message("system", system.strip()), Message("user", interaction.strip()))
 
 
 def choose_mode(view: AssistantView) -> Mode:
