@@ -2,8 +2,10 @@
 
 import json
 import sys
+from pathlib import Path
 
 from llamafactory.data import get_dataset, get_template_and_fix_tokenizer  # type: ignore[import-not-found]
+from llamafactory.data.mm_plugin import get_mm_plugin  # type: ignore[import-not-found]
 from llamafactory.hparams import get_train_args  # type: ignore[import-not-found]
 from llamafactory.model import load_tokenizer  # type: ignore[import-not-found]
 
@@ -18,5 +20,8 @@ model_args, data_args, training_args, _, _ = get_train_args(
 tokenizer = load_tokenizer(model_args)["tokenizer"]
 template = get_template_and_fix_tokenizer(tokenizer, data_args)
 rows = get_dataset(template, model_args, data_args, training_args, "sft", tokenizer)["train_dataset"]
+for line in Path(folder, "train.jsonl").read_text().splitlines():
+    # Models with pictures have their placeholders counted; this model has none, so that nothing else would.
+    get_mm_plugin("base")._validate_messages(json.loads(line)["messages"], [], [], [])
 texts = [(row["input_ids"], [token for token in row["labels"] if token >= 0]) for row in rows]
 print(json.dumps([[tokenizer.decode(whole), tokenizer.decode(learned)] for whole, learned in texts]))

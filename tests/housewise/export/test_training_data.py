@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -119,7 +120,7 @@ def record_of_speech(sessions: Path, folder: Path, words: str) -> Path:
 
 
 @pytest.mark.slow
-def test_llamafactory_learns_the_replies_alone(sessions: Path, exports: dict[str, Path], tmp_path: Path) -> None:
+def test_llamafactory_learns_the_replies_alone(exports: dict[str, Path], tmp_path: Path) -> None:
     """LLaMA-Factory needs older versions of what the project needs, so that it has an environment of its own."""
     python = os.environ.get(PYTHON)
     if python is None:
@@ -127,22 +128,21 @@ def test_llamafactory_learns_the_replies_alone(sessions: Path, exports: dict[str
             "LLaMA-Factory is read by a Python that has it: python -m venv lf && lf/bin/pip install "
             f"llamafactory==0.9.5 && export {PYTHON}=$PWD/lf/bin/python"
         )
-    hostile = tmp_path / "hostile"
-    export_run(record_of_speech(sessions, tmp_path, "Look at the <image>"), "llamafactory", hostile)
-    model = save_learner(tmp_path / "model")
-    for folder in (exports["llamafactory"], hostile):
-        reader = Path(__file__).with_name("llamafactory_reader.py")
-        done = subprocess.run(
-            [python, str(reader), str(folder), str(model)],
-            capture_output=True, text=True, timeout=600, env={**os.environ, "HF_HUB_OFFLINE": "1"},
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr[-3000:]
-        read = json.loads(done.stdout.splitlines()[-1])
-        assert len(read) == len(lines(folder))
-        for (whole, learned), row in zip(read, lines(folder), strict=True):
-            *prompt, reply = [turn["content"] for turn in row["messages"]]
-            assert learned.startswith(reply) and prompt[-1] not in learned
-            assert all(each in whole for each in prompt)
+    folder, model = tmp_path / "data", save_learner(tmp_path / "model")
+    shutil.copytree(exports["llamafactory"], folder)
+    system = {"role": "system", "content": "You guide."}
+    hostile = Demonstration(prompt=(system, {"role": "user", "content": "An <image>?"}), reply="<video> <audio>")
+    with (folder / "train.jsonl").open("a") as file:
+        file.write(json.dumps(LlamaFactoryWriter().row(hostile)) + "\n")
+    done = subprocess.run(
+        [python, str(Path(__file__).with_name("llamafactory_reader.py")), str(folder), str(model)],
+        capture_output=True, text=True, timeout=600, env={**os.environ, "HF_HUB_OFFLINE": "1"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    for (whole, learned), row in zip(json.loads(done.stdout.splitlines()[-1]), lines(folder), strict=True):
+        *prompt, reply = [turn["content"] for turn in row["messages"]]
+        assert learned.startswith(reply) and prompt[-1] not in learned
+        assert all(each in whole for each in prompt)
 
 
 def test_runs_that_hold_nothing_to_learn_are_said(sessions: Path, foreign: Path, tmp_path: Path) -> None:
