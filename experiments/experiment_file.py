@@ -87,6 +87,8 @@ class Level(Settings):
         trainings: Settings of trainings that depend on the axis, by training.
         function: ``module:function`` that measures in place of runs; see ``Experiment.function``.
         needs: Optional Python modules. Without them, the level is left out.
+        task_pattern: Pattern of the names of tasks, such as ``*__power-*``, whose episodes are measured. Such a level
+            only selects: the run is played once for all of them, and whole.
     """
 
     settings: dict[str, Any] = Field(default_factory=dict)
@@ -94,6 +96,13 @@ class Level(Settings):
     trainings: dict[Name, dict[str, Any]] = Field(default_factory=dict)
     function: FunctionName | None = None
     needs: tuple[str, ...] = ()
+    task_pattern: str | None = None
+
+    @model_validator(mode="after")
+    def _check_pattern(self) -> Self:
+        if self.task_pattern is not None and (self.settings or self.runs or self.trainings or self.function):
+            raise ValueError("a level with task_pattern shares its run with others; it can change nothing else")
+        return self
 
 
 class Measure(Settings):
@@ -134,11 +143,19 @@ class TableLayout(Settings):
         columns: Axes of the columns.
         errors: What standard errors are over: tasks, or episodes, for experiments whose episodes of a task differ in
             what they draw as much as tasks do, or both.
+        total: Heading of a last row over all rows. None leaves it out.
     """
 
     rows: tuple[Name, ...] = ()
     columns: tuple[Name, ...] = ()
     errors: Literal["tasks", "episodes", "both"] = "tasks"
+    total: Name | None = None
+
+    @model_validator(mode="after")
+    def _check_total(self) -> Self:
+        if self.total is not None and (not self.rows or MEASURE in self.rows):
+            raise ValueError(f"total: needs rows of axes, without {MEASURE!r}; leave it out")
+        return self
 
 
 def _expand_levels(given: Any) -> Any:

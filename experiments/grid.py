@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -56,6 +57,7 @@ class PlannedRun:
         memory_function: The function that makes the memory that it starts from.
         model: The training whose model it asks, and the phase.
         episodes: Folder of the training with the episodes that are measured, where the run is not played.
+        task_patterns: Patterns that the name of a task has to fit for its episodes to be measured.
     """
 
     name: str
@@ -68,6 +70,11 @@ class PlannedRun:
     memory_function: MemorySource | None = field(hash=False)
     model: tuple[PlannedTraining, str] | None = field(hash=False)
     episodes: Path | None = None
+    task_patterns: tuple[str, ...] = ()
+
+    def measures_task(self, name: str) -> bool:
+        """Return whether the episodes of a task are measured."""
+        return all(fnmatchcase(name, pattern) for pattern in self.task_patterns)
 
     @property
     def has_memory(self) -> bool:
@@ -144,7 +151,8 @@ class Grid:
         experiment, template = self.experiment, self.experiment.runs[name]
         named = [template.axes, *(change.axes for change in _changes(experiment, name, cell))]
         axes = [each for each in named if each is not None][-1:] or [tuple(experiment.axes)]
-        played = tuple(pair for pair in cell if pair[0] in axes[0])
+        patterns = {pair: experiment.axes[pair[0]][pair[1]].task_pattern for pair in cell}
+        played = tuple(pair for pair in cell if pair[0] in axes[0] and patterns[pair] is None)
         changes = [template, *_changes(experiment, name, played)]
         if any(each.skip for each in changes) or self._function_of(cell):
             return None
@@ -166,6 +174,7 @@ class Grid:
             memory if memory and memory.function else None,
             self._source_training(name, model, dict(cell)) if model else None,
             episodes.folder if episodes and episodes.at.items() <= dict(cell).items() else None,
+            tuple(pattern for pattern in patterns.values() if pattern is not None),
         )
 
     def _source_run(self, name: str, source: MemorySource, levels: Mapping[str, str]) -> tuple[PlannedRun, int | None]:

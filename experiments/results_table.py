@@ -162,7 +162,11 @@ def make_table(name: str, runner: ExperimentRunner) -> ResultsTable:
         measures=_measure_units(experiment),
         quick=runner.quick,
         missing_episodes=runner.count_missing_calls()
-        + sum(len(runs[planned.folder].open_jobs) for planned in runner.grid.measured_runs),
+        + sum(
+            planned.measures_task(job.task.name)
+            for planned in runner.grid.measured_runs
+            for job in runs[planned.folder].open_jobs
+        ),
         settings={
             **_own_settings(experiment.system, {opened[folder].label: run.settings for folder, run in runs.items()}),
             **{

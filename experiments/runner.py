@@ -146,6 +146,8 @@ class ExperimentRunner:
             episodes = self.folder / planned.folder / "episodes"
             memory = _read_memory(self.folder / planned.folder / MEMORY_AT_START)
             for record in read_records(episodes) if episodes.is_dir() else ():
+                if not planned.measures_task(record.header.task):
+                    continue
                 for name, measure in self.measures.items():
                     yield from ((planned.cell, planned.name, value) for value in measure(name, record, memory))
 

@@ -77,24 +77,30 @@ def format_results(
         layout: Rows and columns in place of those of the experiment.
     """
     header = results.header
-    rows, columns = _complete_layout(header, layout or (experiment.table if experiment else TableLayout()))
+    layout = layout or (experiment.table if experiment else TableLayout())
+    rows, columns = _complete_layout(header, layout)
     axes = (*rows, *columns)
     published = experiment.published if experiment else None
     over = experiment.table.errors if experiment else "tasks"
     cells: dict[tuple[str, ...], str] = {}
     has_published = False
-    for _, line in summarize(results.frame, [axis for axis in axes if axis != MEASURE]).iterrows():
-        levels = {axis: str(line[axis]) for axis in axes}
+    totals = {} if layout.total is None else dict.fromkeys(rows, layout.total)
+    lines = [line for _, line in summarize(results.frame, [axis for axis in axes if axis != MEASURE]).iterrows()]
+    if totals:
+        lines += [
+            line for _, line in summarize(results.frame, [axis for axis in columns if axis != MEASURE]).iterrows()
+        ]
+    for line in lines:
+        levels = {axis: str(line[axis]) if axis in line else totals[axis] for axis in axes}
         theirs = published_value(published, levels) if published else None
         has_published |= theirs is not None
         mean = _format_mean(line, header.measures[levels[MEASURE]], over)
         cells[tuple(levels.values())] = f"{mean} [{theirs}]" if theirs else mean
     row_keys = list(_present_keys(header, rows, [key[: len(rows)] for key in cells]))
     column_keys = list(_present_keys(header, columns, [key[len(rows) :] for key in cells]))
-    body = [
-        [_join_levels(header, rows, row), *(cells.get((*row, *column), NONE) for column in column_keys)]
-        for row in row_keys
-    ]
+    headed = [(_join_levels(header, rows, row), row) for row in row_keys]
+    headed += [(layout.total, tuple(totals.values()))] if layout.total is not None else []
+    body = [[heading, *(cells.get((*row, *column), NONE) for column in column_keys)] for heading, row in headed]
     headings = [_join_levels(header, columns, key) for key in column_keys]
     notes = [*(experiment.notes if experiment else ()), *map(describe_change, header.changed_adapters)]
     beside = ["Published values are in brackets; they are of other models and data."] if has_published else []

@@ -132,6 +132,22 @@ class EpisodeDemonstration(Demonstration):
     complete: bool = False
 
 
+class SessionDemonstration(Demonstration):
+    """A demonstration of a turn of the assistant in a session of BASIS.
+
+    Attributes:
+        variant: Name of the variant that the session was about.
+        seed: Seed of its scenario.
+        attempt: Number of the attempt, from 1.
+        turn: Number of the turn in its attempt, from 1.
+    """
+
+    variant: str = ""
+    seed: int = 0
+    attempt: int = 1
+    turn: int = 1
+
+
 class Preference(Example):
     """A prompt with two replies, of which a model should prefer one.
 

@@ -97,19 +97,29 @@ class ChatAssistant:
 
     def messages(self, view: AssistantView) -> tuple[Message, ...]:
         """Return the prompt of a turn."""
-        prompts, mode = self._prompts, choose_mode(view)
-        form = prompts.format if self._reasons else prompts.format_without_reasoning
-        parts = {"role": prompts.role.strip(), "rules": prompts.rules.strip(), "format": form.strip()}
-        system = getattr(prompts, mode).format(**parts)
-        interaction = prompts.interaction.format(
-            knowledge=view.knowledge.cards or ("" if view.knowledge.environment else prompts.no_knowledge),
-            environment=view.knowledge.environment,
-            state=view.state_text,
-            observation=view.observation,
-            history=view.history_text,
-            reminder=getattr(prompts.reminders, mode),
-        )
-        return (Message("system", system.strip()), Message("user", interaction.strip()))
+        return assistant_messages(self._prompts, view, self._reasons)
+
+
+def assistant_messages(prompts: AssistantPrompts, view: AssistantView, reasons: bool = True) -> tuple[Message, ...]:
+    """Return the prompt of a turn: a system prompt by its mode, and what the assistant knows.
+
+    Args:
+        prompts: Templates.
+        view: What the assistant knows.
+        reasons: Whether it is asked for a thought before what it says.
+    """
+    mode, form = choose_mode(view), prompts.format if reasons else prompts.format_without_reasoning
+    parts = {"role": prompts.role.strip(), "rules": prompts.rules.strip(), "format": form.strip()}
+    system = getattr(prompts, mode).format(**parts)
+    interaction = prompts.interaction.format(
+        knowledge=view.knowledge.cards or ("" if view.knowledge.environment else prompts.no_knowledge),
+        environment=view.knowledge.environment,
+        state=view.state_text,
+        observation=view.observation,
+        history=view.history_text,
+        reminder=getattr(prompts.reminders, mode),
+    )
+    return (Message("system", system.strip()), Message("user", interaction.strip()))
 
 
 def choose_mode(view: AssistantView) -> Mode:

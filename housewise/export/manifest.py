@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 from housewise.core.record import Record
@@ -23,12 +24,14 @@ class ExportedEpisode:
 
     Attributes:
         run: Name of the run's folder.
+        path: Path of the record.
         record: Record of the episode.
         playback: The replayed episode, or None if it cannot be replayed.
         id: Digest of the record's file, which identifies it among all records of all runs.
     """
 
     run: str
+    path: Path
     record: Record
     playback: Playback | None
     id: str
@@ -54,9 +57,14 @@ class ExportedEpisode:
 
 
 class Manifest:
-    """Collects the episodes of an export and those that are left out."""
+    """Collects the episodes of an export and those that are left out.
+
+    Attributes:
+        warnings: Lines for the user about what the export lacks.
+    """
 
     def __init__(self) -> None:
+        self.warnings: list[str] = []
         self._episodes: list[dict[str, Any]] = []
         self._left_out: dict[str, list[str]] = defaultdict(list)
 

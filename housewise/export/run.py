@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from housewise.core.errors import UserError, suggest_names
@@ -33,7 +33,27 @@ def _rerun() -> ExportWriter:
     return RerunWriter()
 
 
-FORMATS: dict[str, Callable[[], ExportWriter]] = {"lerobot": _lerobot, "rerun": _rerun}
+def _llamafactory() -> ExportWriter:
+    from housewise.export.to_training_data import LlamaFactoryWriter
+
+    return LlamaFactoryWriter()
+
+
+def _openai() -> ExportWriter:
+    from housewise.export.to_training_data import OpenAIWriter
+
+    return OpenAIWriter()
+
+
+def _trl() -> ExportWriter:
+    from housewise.export.to_training_data import TrlWriter
+
+    return TrlWriter()
+
+
+FORMATS: dict[str, Callable[[], ExportWriter]] = {
+    "lerobot": _lerobot, "rerun": _rerun, "llamafactory": _llamafactory, "openai": _openai, "trl": _trl,
+}  # fmt: skip
 """Writers by the name of their format."""
 
 
@@ -44,6 +64,7 @@ def export_run(
     simulator: SimulatorChoice = RAYCAST,
     progress: Callable[[int, int], None] = lambda done, total: None,
     tell: Tell = lambda line: None,
+    settings: Sequence[str] = (),
 ) -> int:
     """Export the finished episodes of a run.
 
@@ -55,6 +76,7 @@ def export_run(
         simulator: Simulator that replays the episodes, and where it renders.
         progress: Called with the number of exported episodes and the total.
         tell: Receives a line about an episode, or about those that were left out.
+        settings: Settings of the format as texts ``key=value``.
 
     Returns:
         Number of exported episodes.
@@ -64,13 +86,14 @@ def export_run(
     """
     if to not in FORMATS:
         raise UserError(f"no export to {to}; {suggest_names(to, FORMATS)}")
+    writer = FORMATS[to]()
+    writer.configure(settings)
     paths = _records(run)
     records = [read_record(path) for path in paths]
     systems = sorted({record.header.system for record in records})
     if len(systems) > 1:
         raise UserError(f"{run}: holds episodes of several systems ({', '.join(systems)}); name the folder of one run")
-    player = find_player(systems[0], simulator)
-    writer = FORMATS[to]()
+    player = find_player(systems[0], simulator) if writer.needs_playback else None
     writer.check(player, systems[0])
 
     manifest = Manifest()
@@ -84,14 +107,14 @@ def export_run(
             for difference in playback.differences if playback else ():
                 tell(f"{record.name}: played again, {difference}")
             id = hashlib.sha256(read_bytes(path)).hexdigest()[:16]
-            yield ExportedEpisode(run.resolve().name, record, playback, id)
+            yield ExportedEpisode(run.resolve().name, path, record, playback, id)
             progress(number, len(paths))
 
     with atomic_output(out) as partial:
         writer.write(episodes(), partial, manifest)
         write_json(partial / writer.manifest, {**manifest.content, **writer.notes})
         _share(partial, like=partial / writer.manifest)
-    for line in manifest.omissions:
+    for line in [*manifest.omissions, *manifest.warnings]:
         tell(line)
     return manifest.episodes
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
+from housewise.core.errors import UserError
 from housewise.export.episode_playback import EpisodePlayer
 from housewise.export.manifest import MANIFEST, ExportedEpisode, Manifest
 
@@ -16,10 +18,24 @@ class ExportWriter:
     Attributes:
         notes: Further facts about the format, which the manifest states.
         manifest: Path of the manifest, relative to the export's folder.
+        needs_playback: Whether episodes that can be replayed are.
     """
 
-    notes: Mapping[str, str] = MappingProxyType({})
+    notes: Mapping[str, Any] = MappingProxyType({})
     manifest = Path(MANIFEST)
+    needs_playback = True
+
+    def configure(self, settings: Sequence[str]) -> None:
+        """Take settings of the user.
+
+        Args:
+            settings: Texts ``key=value``.
+
+        Raises:
+            UserError: A setting is unknown or invalid. A format has none by default.
+        """
+        if settings:
+            raise UserError(f"setting {settings[0]}: this format has no settings; leave it out")
 
     def check(self, player: EpisodePlayer | None, system: str) -> None:
         """Check that the format can hold the episodes, before any of them is replayed.

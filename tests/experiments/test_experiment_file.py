@@ -114,6 +114,11 @@ def test_levels_give_parts_of_a_source(tmp_path: Path) -> None:
         ({"compare": {"row": "scriptd"}}, "compare: axis row: no 'scriptd'; did you mean"),
         ({"exclude": [{"scene": "three"}]}, "exclude.0: axis scene: no 'three'"),
         ({"quick": {"axes": {"seed": ["9"]}}}, "quick.axes: axis seed: no '9'"),
+        (
+            {"axes": {"row": {"a": {"task_pattern": "a-*", "settings": {"seed": 1}}}}},
+            "a level with task_pattern shares its run with others; it can change nothing else",
+        ),
+        ({"table": {"rows": ["row", "measure"], "total": "all"}}, "total: needs rows of axes, without 'measure'"),
         ({"runs": {"test": {"memory": "shown"}}}, "runs.test.memory: no 'shown'"),
         ({"runs": {"test": {"memory": "later"}, "later": {"learns": True}}},
          "runs.test.memory: later has to stand before"),

@@ -1,14 +1,18 @@
 """Sessions in the lab that tests play in their own process."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from housewise.agent.base import History
 from housewise.language.base import ChatModel
+from housewise.rollout.run import Run
 from housewise.rollout.system import EpisodeContext
 from housewise.systems.basis.settings import BasisSettings, BasisTaskSettings
 from housewise.systems.basis.system import Basis
 
 SIMPLE = "fire_freezeray__none__simple"
+FAR = "print__action_figure__simple"
+"""A variant that takes more actions than ``short_sessions`` allows."""
 
 
 def play(
@@ -31,3 +35,15 @@ def play(
 def with_tasks(**tasks: object) -> BasisSettings:
     """Settings of a session of a simple variant, whose person makes no mistakes."""
     return BasisSettings(tasks=BasisTaskSettings(variant=(SIMPLE,), mistakes=0.0, **tasks))
+
+
+def short_sessions() -> BasisSettings:
+    """Settings of four sessions: one succeeds at once, one in the second attempt, and those of FAR never."""
+    tasks = BasisTaskSettings(variant=(SIMPLE, FAR), scenarios=2, attempts=3, max_actions=8)
+    return BasisSettings(tasks=tasks)
+
+
+def record_sessions(folder: Path) -> Path:
+    """Play the sessions of ``short_sessions`` into a folder, and return it."""
+    Run(Basis(short_sessions()), folder).play()
+    return folder

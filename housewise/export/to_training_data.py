@@ -1,0 +1,123 @@
+"""Exports sessions of BASIS as training data for other trainers: LLaMA-Factory, TRL and OpenAI's fine-tuning API."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from housewise.core.files import write_json
+from housewise.export.manifest import ExportedEpisode, Manifest
+from housewise.export.writer import ExportWriter
+from housewise.language.control_tokens import break_turns
+from housewise.playback.session_replay import read_initial_state
+from housewise.selftrain.basis.session_examples import KeptSessions, kept_attempt, load_session_lessons
+from housewise.selftrain.examples import Demonstration
+
+EXAMPLES = "train.jsonl"
+"""File of the examples, one a line."""
+DATASET_INFO = "dataset_info.json"
+DATASET = "housewise"
+"""Name of the data set in ``dataset_info.json``."""
+
+_PLACEHOLDER = re.compile(r"<(?=(?:image|video|audio)>)")
+
+Turn = dict[str, str]
+
+
+def conversation(example: Demonstration) -> list[Turn]:
+    """Return prompt and reply as messages.
+
+    Texts cannot hold control tokens. Pictures are not exported yet; this is the place for them, before the text of the
+    last message of the user.
+    """
+    reply = {"role": "assistant", "content": f"{example.prefix}{example.reply}"}
+    return break_turns([*example.prompt, reply])
+
+
+class TrainingDataWriter(ExportWriter):
+    """Writes one example per turn of the assistant in sessions that succeeded; see ``ExportWriter``.
+
+    The prompts are those of a chat model, and settings are those of ``SessionLessonsConfig``.
+    """
+
+    needs_playback = False
+
+    def configure(self, settings: Sequence[str]) -> None:
+        """See ``ExportWriter.configure``."""
+        self._config = load_session_lessons(settings)
+        self.notes = {"settings": self._config.model_dump(mode="json")}
+
+    def write(self, episodes: Iterator[ExportedEpisode], folder: Path, manifest: Manifest) -> None:
+        """See ``ExportWriter.write``."""
+        folder.mkdir()
+        lessons, counts, source = self._config.lessons(), KeptSessions(), Path()
+        with (folder / EXAMPLES).open("w", encoding="utf-8") as file:
+            for episode in episodes:
+                source = episode.path.parents[1]
+                attempt = kept_attempt(episode.record, episode.path)
+                counts.add(read_initial_state(episode.record, episode.path).variant, attempt is not None)
+                if attempt is None:
+                    manifest.leave_out(episode.record.name, "no attempt reached the goal")
+                    continue
+                examples = lessons.demonstrations(episode.record, episode.path)
+                file.writelines(json.dumps(self.row(each), ensure_ascii=False) + "\n" for each in examples)
+                manifest.add(episode, attempt=attempt, examples=len(examples))
+        counts.check(source)
+        manifest.warnings += counts.warnings(source)
+        self.finish(folder)
+
+    def row(self, example: Demonstration) -> dict[str, Any]:
+        """Return the line of an example, in the form of the API: messages, of which the last one is learned."""
+        return {"messages": conversation(example)}
+
+    def finish(self, folder: Path) -> None:
+        """Write what the format needs beside the examples."""
+
+
+class OpenAIWriter(TrainingDataWriter):
+    """Writes JSON Lines for OpenAI's fine-tuning API, which is the plain form."""
+
+
+class TrlWriter(TrainingDataWriter):
+    """Writes TRL's conversational prompt-completion format. ``SFTTrainer`` learns the completion."""
+
+    def row(self, example: Demonstration) -> dict[str, Any]:
+        """See ``TrainingDataWriter.row``."""
+        *prompt, reply = conversation(example)
+        return {"prompt": prompt, "completion": [reply]}
+
+
+class LlamaFactoryWriter(TrainingDataWriter):
+    """Writes a data set of LLaMA-Factory in its ``sharegpt`` format, with messages as OpenAI has them."""
+
+    description: ClassVar[Mapping[str, Any]] = MappingProxyType(
+        {
+            "file_name": EXAMPLES,
+            "formatting": "sharegpt",
+            "columns": {"messages": "messages"},
+            "tags": {
+                "role_tag": "role",
+                "content_tag": "content",
+                "user_tag": "user",
+                "assistant_tag": "assistant",
+                "system_tag": "system",
+            },
+        }
+    )
+
+    def row(self, example: Demonstration) -> dict[str, Any]:
+        """See ``TrainingDataWriter.row``.
+
+        LLaMA-Factory counts placeholders of pictures in all texts. One that somebody wrote gets a space, as control
+        strings do.
+        """
+        turns = conversation(example)
+        return {"messages": [{**turn, "content": _PLACEHOLDER.sub("< ", turn["content"])} for turn in turns]}
+
+    def finish(self, folder: Path) -> None:
+        """See ``TrainingDataWriter.finish``."""
+        write_json(folder / DATASET_INFO, {DATASET: dict(self.description)})

@@ -1,0 +1,1 @@
+"""Training of the assistant that learns to guide (BASIS, stage 2)."""

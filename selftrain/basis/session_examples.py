@@ -1,0 +1,267 @@
+"""Training examples from sessions of BASIS: what the assistant is given at a turn, and what it replied (paper, 4.2).
+
+The attempt of a session that reached the goal is learned, one example per turn of the assistant. What the assistant was
+given is not in the record: the attempt is played again, and the prompts are built as in a session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from omegaconf import OmegaConf
+
+from housewise.agent.basis.chat_assistant import assistant_messages, load_assistant_prompts
+from housewise.agent.basis.knowledge import KnowledgeSwitches
+from housewise.agent.basis.views import AssistantView
+from housewise.core.errors import UserError
+from housewise.core.files import find_paths
+from housewise.core.formatting import plural
+from housewise.core.record import Record
+from housewise.core.record_files import FINISHED
+from housewise.core.settings import Settings
+from housewise.core.settings_loading import load_settings
+from housewise.core.validation import validate_model
+from housewise.language.base import Message
+from housewise.people.lab.reply_tags import remove_ids
+from housewise.playback.session_replay import SessionTurn, read_attempts, read_initial_state, replay_session
+from housewise.rollout.record_reader import read_record, read_summary
+from housewise.selftrain.examples import SessionDemonstration
+from housewise.systems.basis.agents import BuildView, model_view
+from housewise.systems.basis.record import BasisFinalState, BasisInitialState, GuidanceEvent
+from housewise.systems.basis.settings import BasisAgentSettings
+from housewise.systems.basis.world import SessionObservation
+from housewise.worlds.lab.history import clip_speech
+
+BuildPrompt = Callable[[AssistantView], tuple[Message, ...]]
+"""Builds the prompt of a turn from what the assistant knows."""
+
+SYSTEM = "basis"
+_REMEDY = "delete the file to run the episode again"
+
+
+class SessionLessonsConfig(Settings):
+    """What an assistant that learns from sessions is given, and what it replies."""
+
+    agent: BasisAgentSettings = BasisAgentSettings(planner="llm")
+    """What the assistant is given, as in a run: perception, knowledge and the size of the prompts; and whether a reply
+    has its thoughts before its speech (``reasoning``)."""
+
+    def lessons(self) -> SessionLessons:
+        """Return what makes the examples, with the prompts of a chat model."""
+        chosen = self.agent
+        knowledge = KnowledgeSwitches(chosen.task_knowledge, chosen.object_knowledge, chosen.environment_knowledge)
+        prompts = load_assistant_prompts("compact" if chosen.compact else "full")
+        build_view = model_view(chosen.perception, knowledge, chosen.compact)
+        build_prompt = partial(assistant_messages, prompts, reasons=chosen.reasoning)
+        return SessionLessons(build_view, build_prompt, chosen.reasoning)
+
+
+def load_session_lessons(overrides: Iterable[str] = ()) -> SessionLessonsConfig:
+    """Load the settings of examples from texts ``key=value``; see ``core.settings_loading.load_settings``.
+
+    Raises:
+        UserError: A setting is unknown or invalid.
+    """
+    defaults = OmegaConf.create(SessionLessonsConfig().model_dump(mode="json"))
+    return load_settings(SessionLessonsConfig, defaults, overrides=list(overrides))
+
+
+@dataclass(frozen=True)
+class SessionLessons:
+    """Makes the examples of sessions; equal records give equal examples.
+
+    Attributes:
+        build_view: Builds what the assistant may know, such as ``model_view("words", knowledge)``.
+        build_prompt: Builds the prompt of a turn.
+        with_thoughts: Whether a reply has the assistant's thoughts.
+    """
+
+    build_view: BuildView
+    build_prompt: BuildPrompt
+    with_thoughts: bool = True
+
+    def demonstrations(self, record: Record, path: Path) -> list[SessionDemonstration]:
+        """Return an example for each turn of the assistant in the attempt that succeeded; none without such an attempt.
+
+        Replies of a model that could not be read are not learned.
+
+        Args:
+            record: Record of the session.
+            path: Path of the record, for messages.
+
+        Raises:
+            UserError: The record is of another system, or of another version of the lab.
+        """
+        attempt = kept_attempt(record, path)
+        if attempt is None:
+            return []
+        initial = read_initial_state(record, path)
+        return [
+            SessionDemonstration(
+                prompt=tuple(message.turn for message in self.build_prompt(self.build_view(observation))),
+                reply=format_reply(turn.guidance, self.with_thoughts),
+                variant=initial.variant,
+                seed=initial.seed,
+                attempt=attempt,
+                turn=turn.number,
+            )
+            for turn, observation in replay_observations(record, path, attempt)
+            # After the last action nobody speaks.
+            if turn.guidance is not None and turn.guidance.is_parsed
+        ]
+
+
+def kept_attempt(record: Record, path: Path) -> int | None:
+    """Return the number of the attempt that reached the goal, from 1; None if none did.
+
+    Raises:
+        UserError: The record is of another system, or damaged.
+    """
+    check_system(record.header.system, path)
+    final = validate_model(BasisFinalState, record.result.final, path, _REMEDY)
+    return final.successes.index(True) + 1 if True in final.successes else None
+
+
+def check_system(system: str, path: Path) -> None:
+    """Check that a record is of a session of BASIS.
+
+    Raises:
+        UserError: It is of another system.
+    """
+    if system != SYSTEM:
+        raise UserError(f"{path}: field system: is an episode of {system}; name a run of --system {SYSTEM}")
+
+
+def replay_observations(record: Record, path: Path, attempt: int) -> list[tuple[SessionTurn, SessionObservation]]:
+    """Play an attempt again, and return its turns with what views of the assistant are built from.
+
+    Args:
+        record: Record of the session.
+        path: Path of the record, for messages.
+        attempt: Number of the attempt, from 1.
+
+    Raises:
+        UserError: The attempt takes another course than in the record, as in another version of the lab.
+    """
+    attempts = read_attempts(record)
+    if attempt > len(attempts):
+        raise UserError(f"{path}: field attempt: has no actions of attempt {attempt}; {_REMEDY}")
+    turns = attempts[attempt - 1]
+    try:
+        replay = replay_session(read_initial_state(record, path), [turns])
+    except (UserError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise UserError(f"{path}: cannot be played again ({error}); {_REMEDY}") from error
+    if replay.differences:
+        raise UserError(
+            f"{path}: takes another course when it is played again ({replay.summary_of_differences}), as a session of "
+            f"another version does; {_REMEDY}, or use the version that it was played with"
+        )
+    played = [each.turn for each in replay.attempts[0]]
+    return [
+        (
+            turn,
+            SessionObservation(
+                each.after,
+                replay.space,
+                (*played[:number], played[number].with_speech(None)),
+                attempt,
+            ),
+        )
+        for number, (turn, each) in enumerate(zip(turns, replay.attempts[0], strict=True))
+    ]
+
+
+def format_reply(guidance: GuidanceEvent, with_thoughts: bool) -> str:
+    """Return a turn of the assistant as a reply in the form that the prompts ask for; silence is ``N/A``.
+
+    Ids of things are left out of thoughts: an assistant that sees no metadata cannot know them.
+    """
+    # Quotation marks within would end the speech.
+    spoken = clip_speech(guidance.speech).replace('"', "'")
+    speech = f'"{spoken}"' if spoken else "N/A"
+    thought = f"<Think>{remove_ids(clip_speech(guidance.thought))}</Think>\n" if with_thoughts else ""
+    return f"{thought}<Speak>{speech}</Speak>"
+
+
+@dataclass
+class KeptSessions:
+    """Counts the kept sessions of each variant.
+
+    Attributes:
+        sessions: Number of sessions by variant.
+        kept: Number of sessions with a successful attempt by variant.
+    """
+
+    sessions: dict[str, int] = field(default_factory=dict)
+    kept: dict[str, int] = field(default_factory=dict)
+
+    def add(self, variant: str, is_kept: bool) -> None:
+        """Count a session."""
+        self.sessions[variant] = self.sessions.get(variant, 0) + 1
+        self.kept[variant] = self.kept.get(variant, 0) + is_kept
+
+    def check(self, source: Path) -> None:
+        """Check that there is anything to learn.
+
+        Args:
+            source: The run, for the message.
+
+        Raises:
+            UserError: No session was kept.
+        """
+        if not any(self.kept.values()):
+            total = sum(self.sessions.values())
+            raise UserError(
+                f"{source}: field successes: none of {plural(total, 'session')} reached its goal, so there is nothing "
+                "to learn; play more with tasks.scenarios, or more often with tasks.attempts"
+            )
+
+    def warnings(self, source: Path) -> list[str]:
+        """Return a line for each variant without a kept session."""
+        return [
+            f"{source}: variant {variant}: none of {plural(self.sessions[variant], 'session')} reached the goal, so "
+            "nothing is learned of it; play more with tasks.scenarios, or more often with tasks.attempts"
+            for variant, kept in self.kept.items()
+            if not kept
+        ]
+
+
+def session_demonstrations(
+    folders: Iterable[Path], lessons: SessionLessons, tell: Callable[[str], None] = lambda line: None
+) -> Iterator[list[SessionDemonstration]]:
+    """Yield the examples of each kept session of some runs, ordered by scenario and then by variant.
+
+    The first sessions cover all variants, so that a caller may stop early.
+
+    Args:
+        folders: Folders of runs.
+        lessons: Makes the examples.
+        tell: Receives a line about each variant without a kept session.
+
+    Raises:
+        UserError: A record cannot be used, or no session was kept.
+    """
+    for folder in folders:
+        counts, kept = KeptSessions(), []
+        for path in _session_files(folder):
+            header, result = read_summary(path)
+            check_system(header.system, path)
+            initial = validate_model(BasisInitialState, header.initial_state, path, _REMEDY)
+            is_kept = any(validate_model(BasisFinalState, result.final, path, _REMEDY).successes)
+            counts.add(initial.variant, is_kept)
+            kept += [(initial.seed, initial.variant, path)] if is_kept else []
+        counts.check(folder)
+        for line in counts.warnings(folder):
+            tell(line)
+        for _, _, path in sorted(kept):
+            yield lessons.demonstrations(read_record(path), path)
+
+
+def _session_files(folder: Path) -> list[Path]:
+    paths = find_paths(folder / "episodes", f"*{FINISHED}")
+    if not paths:
+        raise UserError(f"{folder}: no finished episodes in it; name the folder of a run (it has episodes/ in it)")
+    return paths
