@@ -88,6 +88,15 @@ def _open_stars(config: Path | None, settings: Mapping[str, Any]) -> OpenedTrain
     return OpenedTraining([IMITATE], open_it, lambda folder, observer: {IMITATE: open_it(folder, observer).run()})
 
 
+def _open_basis(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
+    from housewise.selftrain.basis.guidance_training import GuidanceTraining
+    from housewise.selftrain.basis.settings import load_guidance_training
+    from housewise.selftrain.training_folder import IMITATE
+
+    open_it = partial(GuidanceTraining, load_guidance_training(config, settings))
+    return OpenedTraining([IMITATE], open_it, lambda folder, observer: {IMITATE: open_it(folder, observer).run()})
+
+
 def _open_adapt(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
     from housewise.selftrain.adapt.adapt_training import AdaptTraining
     from housewise.selftrain.adapt.fold_training import LEARNERS, open_fold
@@ -124,6 +133,7 @@ class FoldModels(Mapping[str, ModelReference]):
 
 _TRAININGS: dict[str, Callable[[Path | None, Mapping[str, Any]], OpenedTraining]] = {
     "adapt": _open_adapt,
+    "basis": _open_basis,
     "personalize": _open_personalize,
     "stars": _open_stars,
 }

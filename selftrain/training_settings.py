@@ -11,7 +11,12 @@ if TYPE_CHECKING:
     from omegaconf import DictConfig
     from pydantic import BaseModel
 
-TRAINING_SYSTEMS = {"selftrain": "personalize", "selftrain-goals": "stars", "selftrain-adapt": "adapt"}
+TRAINING_SYSTEMS = {
+    "selftrain": "personalize",
+    "selftrain-goals": "stars",
+    "selftrain-adapt": "adapt",
+    "selftrain-guidance": "basis",
+}
 """System by name of the training."""
 
 
@@ -39,6 +44,10 @@ def find_training_settings(name: str) -> TrainingSettings:
         from housewise.selftrain.stars.settings import goal_training_defaults, load_goal_training
 
         return TrainingSettings(load_goal_training, goal_training_defaults)
+    if name == "selftrain-guidance":
+        from housewise.selftrain.basis.settings import guidance_training_defaults, load_guidance_training
+
+        return TrainingSettings(load_guidance_training, guidance_training_defaults)
     from housewise.selftrain.personalize.settings import load_selftraining, selftraining_defaults
 
     return TrainingSettings(load_selftraining, selftraining_defaults)

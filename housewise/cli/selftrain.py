@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 _GOAL_OPTIONS = {"--system", "--config", "--model", "--adapter", "--log-to", "--out", "--debug"}
 _OPTIONS = {
     "adapt": _GOAL_OPTIONS | {"--person", "--base-url", "--workers", "--ray", "--fail-fast", "--quick"},
+    "basis": _GOAL_OPTIONS | {"--base-url", "--workers", "--ray", "--fail-fast", "--quick"},
     "stars": _GOAL_OPTIONS,
 }
 """Options of trainings of other systems. All others only concern training in houses."""
@@ -46,7 +47,10 @@ def selftrain(
     config: ConfigOption = None,
     system: Annotated[
         str | None,
-        task_option("NAME", "System to train: personalize (the default), adapt (Reflection-DPO) or stars (goals)."),
+        task_option(
+            "NAME",
+            "System to train: personalize (the default), adapt (Reflection-DPO), stars (goals) or basis (guidance).",
+        ),
     ] = None,
     house: HouseOptions,
     houses: Annotated[
@@ -113,6 +117,9 @@ def selftrain(
       # ADAPT: Reflection-DPO from the bundled adapter (docs/adapt.md)
       housewise selftrain --system adapt --adapter breakfast warm_up.people=0
 
+      # BASIS: an assistant that guides, from sessions of the scripted oracle (docs/basis.md)
+      housewise selftrain --system basis --out runs/guide
+
     Each phase is a folder with the examples that were learned (pairs.jsonl), why they were chosen (filter.json), the
     training curve, the model and its evaluation (evaluation/). The same command with --out FOLDER resumes a
     self-training that was stopped. housewise settings selftrain prints all settings.
@@ -127,6 +134,9 @@ def selftrain(
             raise UserError(f"{min(unused)}: only concerns training in houses; leave it out to train {trained_system}")
         if trained_system == "stars":
             _train_stars(config, {"run": run_options}, overrides or [], out, log_to or [])
+        elif trained_system == "basis":
+            run_options |= {"base_url": base_url, **vars(execution)}
+            _train_basis(config, {"run": run_options}, overrides or [], quick, out, log_to or [])
         else:
             run_options |= {"person": house.person, "base_url": base_url, **vars(execution)}
             _train_adapt(config, {"run": run_options}, overrides or [], quick, out, log_to or [])
@@ -169,6 +179,34 @@ def _train_stars(
     _print_own_part(config, goal_training_defaults())
     with run_folder(out, dated_name("selftrain-goals")) as folder:
         run_training(lambda seen: GoalTraining(goals, folder, seen).run(), "goals", "stars", folder, Console(), log_to)
+
+
+def _train_basis(
+    config: Path | None,
+    options: dict[str, Any],
+    overrides: list[str],
+    quick: bool,
+    out: Path | None,
+    log_to: Sequence[str],
+) -> None:
+    from housewise.core.settings import merge_nested
+    from housewise.selftrain.basis.guidance_training import GuidanceTraining
+    from housewise.selftrain.basis.settings import (
+        LEFT_OUT,
+        QUICK,
+        guidance_training_defaults,
+        load_guidance_training,
+    )
+    from housewise.terminal.selftrain_progress import run_training
+
+    settings = load_guidance_training(config, merge_nested(QUICK if quick else {}, drop_unset(options)), overrides)
+    _print_own_part(config, guidance_training_defaults())
+    if quick:
+        print_note(LEFT_OUT)
+    with run_folder(out, dated_name("selftrain-guidance")) as folder:
+        run_training(
+            lambda seen: GuidanceTraining(settings, folder, seen).run(), "guidance", "basis", folder, Console(), log_to
+        )
 
 
 def _train_adapt(

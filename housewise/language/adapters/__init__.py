@@ -71,12 +71,24 @@ class AdapterConfig(BaseModel):
     """
 
     system: str = PERSONALIZE
-    prompt: str
+    prompt: str | None = None
     grounded: bool | None = None
     wrappers: tuple[Wrapper, ...] | None = None
     judging: AdapterJudging | None = None
     familiar_kinds: FamiliarKinds | None = None
     sampling: AdapterSampling | None = None
+    perception: Literal["words", "truth"] | None = None
+    task_knowledge: bool | None = None
+    object_knowledge: bool | None = None
+    environment_knowledge: bool | None = None
+    reasoning: bool | None = None
+    compact: bool | None = None
+
+    @model_validator(mode="after")
+    def _check_prompt(self) -> AdapterConfig:
+        if self.prompt is None and self.system in (PERSONALIZE, "adapt"):
+            raise PydanticCustomError("prompt_missing", "field prompt: is missing; an adapter goes by one prompt")
+        return self
 
     @model_validator(mode="before")
     @classmethod

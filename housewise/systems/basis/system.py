@@ -17,6 +17,7 @@ from housewise.agent.basis.views import Assistant, AssistantTurn
 from housewise.core.console import Console
 from housewise.core.formatting import plural
 from housewise.core.record import Result
+from housewise.core.settings import merge_nested
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.settings import ModelSettings
 from housewise.people.lab.chat_user import ChatUser, PromptSize
@@ -87,10 +88,13 @@ class Basis(System[BasisSettings]):
         models, found = settings.models, dict(super().advice(settings))
         if _is_named(models.agent):
             found["agent"] = {"planner": "llm", **found.get("agent", {})}
+        trained = found.get("agent", {}).pop("sampling", {})
         if _is_named(models.person):
             found["tasks"] = {"person": "model"}
-        bundled = [role for role in ("agent", "person") if getattr(models, role).model == "local"]
-        return found | ({"models": dict.fromkeys(bundled, _BRIEF)} if bundled else {})
+        roles: dict[str, Any] = {r: _BRIEF for r in ("agent", "person") if getattr(models, r).model == "local"}
+        if trained:
+            roles = merge_nested(roles, {"agent": {"sampling": trained}})
+        return found | ({"models": roles} if roles else {})
 
     @property
     def agent(self) -> str:

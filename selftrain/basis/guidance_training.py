@@ -1,0 +1,104 @@
+"""Trains an assistant on sessions that the scripted oracle guided (BASIS, stage 2), in a folder that is resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from housewise.core.files import remove_partial
+from housewise.rollout.run import Run
+from housewise.selftrain.basis.session_examples import SessionLessonsConfig, session_demonstrations
+from housewise.selftrain.basis.settings import GuidanceTrainingConfig
+from housewise.selftrain.examples import SessionDemonstration, read_examples, write_examples
+from housewise.selftrain.trainers import ModelReference, TrainedModel
+from housewise.selftrain.training_folder import (
+    IMITATE,
+    PAIRS,
+    TrainingFolder,
+    TrainingObserver,
+    play_run,
+    read_training_settings,
+)
+from housewise.systems.basis.system import Basis
+
+SESSIONS = "sessions"
+"""Folder of the sessions to learn from."""
+_LEARNER_SETTINGS = (
+    "perception", "task_knowledge", "object_knowledge", "environment_knowledge", "reasoning", "compact", "grounded"
+)  # fmt: skip
+
+
+class GuidanceTraining:
+    """Trains an assistant to guide.
+
+    The folder has ``config.json``; ``sessions/``, a run in which the scripted oracle guides; and ``imitate/`` with the
+    examples ``pairs.jsonl``, the training curve and the model. Whatever is finished is not done again.
+
+    Args:
+        config: Settings of the training.
+        folder: Folder of the training; it is created if missing.
+        observer: Follows the training.
+
+    Raises:
+        UserError: The settings do not fit this machine, each other, or those of the folder.
+    """
+
+    def __init__(self, config: GuidanceTrainingConfig, folder: Path, observer: TrainingObserver) -> None:
+        model = config.run.models.agent
+        start = ModelReference(model=model.model, adapter=model.adapter)
+        self._config, self._observer = config, observer
+        self._training = TrainingFolder(folder, start, observer, config.run.tasks.seed, model.base_url)
+        self._check_folder()
+        if not self._training.is_trained(IMITATE):
+            self._training.check_trainer(config.training)
+
+    def run(self) -> TrainedModel:
+        """Play the sessions and train the model, as far as either is not finished.
+
+        Raises:
+            UserError: Something outside the program is wrong; whatever is finished is kept.
+        """
+        config, training = self._config, self._training
+        with training.lock_and_check(self._check_folder):
+            remove_partial(training.path)
+            training.write_settings(config)
+            pairs = self._examples()
+            models, agent = config.run.models.agent, config.run.agent.model_dump(mode="json")
+            sampling = models.sampling.model_dump(mode="json", include={"temperature", "top_p", "max_tokens"})
+            learner = {key: agent[key] for key in _LEARNER_SETTINGS}
+            defaults = {"system": Basis.name, **learner, "sampling": sampling}
+            return training.train(f"{IMITATE}: train", IMITATE, pairs, config.training, None, defaults, store=False)
+
+    def _examples(self) -> list[SessionDemonstration]:
+        """Return the examples; the sessions are played, and the examples made, where they are missing."""
+        path = self._training.path / IMITATE / PAIRS
+        if not path.exists():
+            folders = [Path(each) for each in self._config.sessions] or [self._play_sessions()]
+            write_examples(path, self._learn_sessions(folders))
+        return read_examples(path, SessionDemonstration)
+
+    def _play_sessions(self) -> Path:
+        folder = self._training.path / SESSIONS
+        play_run(SESSIONS, Run(Basis(self._config.oracle_run), folder), self._observer)
+        return folder
+
+    def _learn_sessions(self, folders: list[Path]) -> Iterator[SessionDemonstration]:
+        limit = self._config.max_sessions
+        lessons = SessionLessonsConfig(agent=self._config.run.agent).lessons()
+        with self._observer.watch_training(f"{IMITATE}: examples") as progress:
+            for done, examples in enumerate(islice(session_demonstrations(folders, lessons), limit), 1):
+                progress(done, limit or done, f"{len(examples)} turns")
+                yield from examples
+
+    def _check_folder(self) -> None:
+        training = self._training
+        if not training.config_file.exists():
+            return
+        learned = training.is_trained(IMITATE)
+        earlier = _read_settings(training.config_file)
+        training.check_settings(earlier.identity(learned), self._config.identity(learned), "training")
+
+
+def _read_settings(path: Path) -> GuidanceTrainingConfig:
+    return read_training_settings(path, GuidanceTrainingConfig, "a training in guidance")

@@ -1,0 +1,97 @@
+"""Settings of the training of an assistant that guides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from omegaconf import DictConfig, OmegaConf
+from pydantic import Field, model_validator
+
+from housewise.core.setting_effects import settings_by_effect
+from housewise.core.setting_marks import SELECTION
+from housewise.core.settings import MAX_COUNT, Settings
+from housewise.core.settings_loading import load_settings
+from housewise.language.settings import ModelSettings, SamplingSettings
+from housewise.selftrain.trainers.settings import TrainingConfig
+from housewise.systems.basis.settings import (
+    BasisAgentSettings,
+    BasisModelsSettings,
+    BasisSettings,
+    BasisTaskSettings,
+)
+
+QUICK: Mapping[str, Any] = {
+    "run": {"tasks": {"variant": ["make_carrot__banana__simple", "fire_laser__none__simple"], "scenarios": 1}},
+    "training": {"epochs": 1.0},
+}
+"""Settings of a quick training, by key. Its model is of no use."""
+LEFT_OUT = "quick: two sessions, learned once; the model is of no use"
+"""What a quick training leaves out, for the user."""
+
+_RUN = BasisSettings(
+    tasks=BasisTaskSettings(split="training", scenarios=6, attempts=3),
+    agent=BasisAgentSettings(planner="llm", compact=True),
+    models=BasisModelsSettings(agent=ModelSettings(sampling=SamplingSettings(temperature=0.0, max_tokens=128))),
+)
+_TRAINING = TrainingConfig(
+    learning_rate=5e-4, epochs=2, batch=2, max_packed_examples=16, max_example_tokens=3072, checkpoint_steps=20
+)
+
+
+class GuidanceTrainingConfig(Settings):
+    """Settings of a training in guidance: the sessions that are played, what is learned of them, and how."""
+
+    system: Literal["basis"] = "basis"
+    """Name of the system."""
+    run: BasisSettings = _RUN
+    """The sessions to learn from (tasks), and what the assistant that learns is given (agent, models). The scripted
+    oracle guides in these sessions."""
+    sessions: Annotated[tuple[str, ...], SELECTION] = ()
+    """Folders of runs with sessions to learn from. Where there are none, they are played first."""
+    max_sessions: Annotated[int | None, SELECTION] = Field(default=400, ge=1, le=MAX_COUNT)
+    """Maximum number of sessions to learn from. null takes all that reached their goal."""
+    training: TrainingConfig = _TRAINING
+
+    @model_validator(mode="after")
+    def _check_learner(self) -> GuidanceTrainingConfig:
+        if self.run.agent.planner != "llm":
+            raise ValueError(f"run.agent.planner={self.run.agent.planner}: only llm learns; leave it out")
+        if self.run.tasks.split != "training":
+            raise ValueError("run.tasks.split=test: nobody learns from test scenarios; leave it out")
+        return self
+
+    @property
+    def oracle_run(self) -> BasisSettings:
+        """Settings of the run in which the scripted oracle guides."""
+        oracle = BasisAgentSettings(planner="oracle", wording=self.run.agent.wording)
+        return self.run.model_copy(update={"agent": oracle, "models": BasisModelsSettings()})
+
+    def identity(self, learned: bool) -> dict[str, Any]:
+        """Return the settings that must stay the same to resume a folder, by dotted key.
+
+        Args:
+            learned: Whether the folder has a finished model. Until then the settings of the training may change.
+        """
+        fixed = ["run.models.agent.", "run.agent.", "run.tasks.", "sessions", "max_sessions"]
+        found = settings_by_effect(self, {"result", "selection"})
+        return {key: value for key, value in found.items() if key.startswith((*fixed, *(["training."] * learned)))}
+
+
+def load_guidance_training(
+    file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
+) -> GuidanceTrainingConfig:
+    """Load the settings; see core.settings.load_settings.
+
+    Raises:
+        UserError: They are invalid.
+    """
+    return load_settings(GuidanceTrainingConfig, guidance_training_defaults(), file, settings, overrides)
+
+
+def guidance_training_defaults() -> DictConfig:
+    """Return every setting with its default."""
+    made = OmegaConf.create(GuidanceTrainingConfig().model_dump(mode="json"))
+    assert isinstance(made, DictConfig)
+    return made
