@@ -109,17 +109,7 @@ def select_knowledge(
     """
     if switches == NO_KNOWLEDGE:
         return Knowledge()
-    cards: dict[str, TaskCard] = {}
-    said: list[str] = []
-    for turn in turns:
-        if turn.action.verb == "Speak":
-            said.append(turn.action.argument)
-            if (task := hear_task(turn.action.argument)) is not None and task.task not in cards:
-                cards[task.task] = load_task_cards()[task.task]
-                said += cards[task.task].steps
-        if turn.speech:
-            said.append(turn.speech)
-    mentioned = list(dict.fromkeys(kind for text in said for kind in _mentioned_kinds(text)))
+    cards, mentioned = _named_tasks(turns), mentioned_kinds(turns)
     parts = []
     if switches.task:
         parts += [_task_text(card, is_brief) for card in cards.values()]
@@ -132,6 +122,24 @@ def select_knowledge(
         things = [each for kind in mentioned for each in state.things if kind in (each.kind, each.original)]
         lines = [_brief_place(state, each) if is_brief else _whole_place(state, each) for each in things]
     return Knowledge("\n".join(parts), "\n".join(dict.fromkeys(filter(None, lines))))
+
+
+def mentioned_kinds(turns: Sequence[LabTurn]) -> tuple[str, ...]:
+    """Return the kinds of things that person and assistant have named, and those of the named tasks, in order."""
+    said: list[str] = []
+    tasks = _named_tasks(turns)
+    for turn in turns:
+        if turn.action.verb == "Speak":
+            said.append(turn.action.argument)
+            named = hear_task(turn.action.argument)
+            said += tasks[named.task].steps if named is not None else []
+        said += [turn.speech] if turn.speech else []
+    return tuple(dict.fromkeys(kind for text in said for kind in _mentioned_kinds(text)))
+
+
+def _named_tasks(turns: Sequence[LabTurn]) -> dict[str, TaskCard]:
+    tasks = [hear_task(turn.action.argument) for turn in turns if turn.action.verb == "Speak"]
+    return {task.task: load_task_cards()[task.task] for task in tasks if task is not None}
 
 
 def _seen_kinds(state: LabState, surroundings: Surroundings, turns: Sequence[LabTurn]) -> list[str]:

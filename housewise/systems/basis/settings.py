@@ -12,9 +12,12 @@ from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.lab.scenarios import MAX_ACTIONS, Split
 
-Planner = Literal["oracle", "shuffled", "random", "silent", "llm"]
+Planner = Literal["oracle", "shuffled", "random", "silent", "llm", "limited", "nearest"]
 _Name = Annotated[str, Field(min_length=1, max_length=1000)]
-_IF_SCRIPTED_PERSON, _IF_CHAT_ASSISTANT = Affects(needs=("person", ("bob", "alice"))), Affects(needs=("planner", "llm"))
+_IF_SCRIPTED_PERSON, _IF_CHAT_ASSISTANT = (
+    Affects(needs=("person", ("bob", "alice"))),
+    Affects(needs=("planner", ("llm", "limited", "nearest"))),
+)
 _PAPER_SAMPLING = SamplingSettings(temperature=0.7, top_p=0.95, max_tokens=512)
 
 
@@ -52,8 +55,9 @@ class BasisAgentSettings(Settings):
     planner: Annotated[Planner, NOT_COMPARED] = "oracle"
     """Who guides. oracle is scripted and knows everything but the person's goal until they name it; shuffled is the
     same and describes each device by the look of another one; random gives random advice; silent says nothing; llm is
-    a chat model (models.agent)."""
-    wording: Annotated[_Name, Affects(needs=("planner", ("oracle", "shuffled", "random")))] = "training"
+    a chat model (models.agent). limited is the scripted oracle that knows no more than llm would be told; nearest says
+    what was said at the most similar turn that the adapter of models.agent has learned."""
+    wording: Annotated[_Name, Affects(needs=("planner", ("oracle", "shuffled", "random", "limited")))] = "training"
     """Wording of the scripted oracle: training, held_out, or a YAML file."""
     perception: Annotated[Literal["words", "truth"], _IF_CHAT_ASSISTANT] = "truth"
     """How the planner llm perceives what is in view: what a picture shows, in words, or the simulator's metadata, which

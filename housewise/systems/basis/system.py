@@ -8,12 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from housewise.agent.base import Agent
-from housewise.agent.basis.chat_assistant import ChatAssistant
-from housewise.agent.basis.controls import FixedSpeech, RandomSpeech
-from housewise.agent.basis.knowledge import KnowledgeSwitches
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
 from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
-from housewise.agent.basis.views import Assistant, AssistantTurn
+from housewise.agent.basis.views import AssistantTurn
 from housewise.core.console import Console
 from housewise.core.formatting import plural
 from housewise.core.record import Result
@@ -29,7 +26,8 @@ from housewise.people.terminal_prompt import Prompt
 from housewise.rollout.episode_loop import EpisodeLimits, Progress
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job, System, Task
-from housewise.systems.basis.agents import GuidingAgent, model_view, oracle_view
+from housewise.systems.basis.agents import GuidingAgent
+from housewise.systems.basis.assistants import assistant_opener, check_assistant, view_builder
 from housewise.systems.basis.earlier_turns import EarlierTurns
 from housewise.systems.basis.record import EVENTS, BasisInitialState
 from housewise.systems.basis.settings import BasisSettings
@@ -125,6 +123,7 @@ class Basis(System[BasisSettings]):
         self.check_one_at_a_time("person=terminal")
         load_oracle_phrases(self.settings.agent.wording)
         load_user_phrases(self.settings.tasks.person_wording)
+        check_assistant(self.settings)
 
     def tasks(self) -> Sequence[Task]:
         """See System.tasks. Tasks are grouped by their preconditions."""
@@ -148,7 +147,7 @@ class Basis(System[BasisSettings]):
         # A person at the terminal may act differently this time.
         is_kept = self._is_served("agent") and not self.interactive
         earlier = EarlierTurns(job.interrupted_events, self._is_served("person"), is_kept)
-        space = open_lab_space(scenario)
+        space, oracle = open_lab_space(scenario), OracleSettings(self.settings.agent.wording)
         world = LabSession(
             scenario,
             space,
@@ -157,7 +156,7 @@ class Basis(System[BasisSettings]):
             chosen.attempts,
             self.roles,
             earlier,
-            None if self.agent == "oracle" else lambda attempt: self._oracle(job.seed + attempt),
+            None if self.agent == "oracle" else lambda attempt: ScriptedOracle(oracle, job.seed + attempt),
             (lambda state: encode_png(space.view.picture(state).rgb)) if self.interactive else None,
         )
         state = BasisInitialState(
@@ -174,26 +173,15 @@ class Basis(System[BasisSettings]):
     def _agent(
         self, job: Job, models: Mapping[str, ChatModel], progress: Progress, earlier: EarlierTurns
     ) -> Agent[SessionObservation, AssistantTurn]:
-        chosen = self.settings.agent
-
-        def open_assistant(attempt: int) -> Assistant[Any]:
-            seed = job.seed + attempt
-            if chosen.planner == "llm":
-                sampling = Sampling(**self.settings.models.agent.sampling.model_dump(), seed=seed)
-                size: PromptSize = "compact" if chosen.compact else "full"
-                return ChatAssistant(models["agent"], "llm", size, sampling, chosen.grounded, chosen.reasoning)
-            if chosen.planner == "random":
-                return RandomSpeech(chosen.wording, seed)
-            if chosen.planner == "silent":
-                return FixedSpeech()
-            return self._oracle(seed, chosen.planner == "shuffled")
-
-        knowledge = KnowledgeSwitches(chosen.task_knowledge, chosen.object_knowledge, chosen.environment_knowledge)
-        view = model_view(chosen.perception, knowledge, chosen.compact) if chosen.planner == "llm" else oracle_view
-        return GuidingAgent(chosen.planner, open_assistant, view, progress, self.settings.tasks.max_actions, earlier)
-
-    def _oracle(self, seed: int, is_shuffled: bool = False) -> ScriptedOracle:
-        return ScriptedOracle(OracleSettings(self.settings.agent.wording, is_shuffled), seed)
+        chosen, open_assistant = self.settings.agent, assistant_opener(self.settings, models)
+        return GuidingAgent(
+            chosen.planner,
+            lambda attempt: open_assistant(job.seed + attempt),
+            view_builder(chosen),
+            progress,
+            self.settings.tasks.max_actions,
+            earlier,
+        )
 
     def _is_served(self, role: str) -> bool:
         """Return whether a role is played by a model of a server, whose replies are kept when a session is resumed.

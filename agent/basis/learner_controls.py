@@ -1,0 +1,112 @@
+"""Assistants without a language model that are given exactly what a learner is given: its controls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from housewise.agent.basis.chat_assistant import read_speech
+from housewise.agent.basis.knowledge import KnowledgeSwitches, mentioned_kinds
+from housewise.agent.basis.views import AssistantTurn, AssistantView, OracleView, Perception, build_oracle_view
+from housewise.language.base import Message, Reply
+from housewise.language.embedder import Embedder
+from housewise.people.lab.reply_tags import read_tag
+from housewise.worlds.lab.history import LabTurn
+from housewise.worlds.lab.kinds import KINDS
+from housewise.worlds.lab.state import CIRCUITS, LabState, Thing
+from housewise.worlds.lab.surroundings import Surroundings
+from housewise.worlds.lab.texts import VISIBLE_FLAGS
+
+_HISTORY_LINES = 4
+"""Last lines of the history that situations are compared by."""
+VIEW_MARK = "---"
+"""Line of the short prompts between the history and what is in view."""
+
+
+def build_limited_view(
+    state: LabState,
+    surroundings: Surroundings,
+    turns: Sequence[LabTurn],
+    perception: Perception,
+    knowledge: KnowledgeSwitches,
+) -> OracleView:
+    """Return a view for the scripted oracle that holds only what a learner is told; see ``build_assistant_view``."""
+    known = limit_state(state, surroundings, turns, perception, knowledge)
+    return replace(build_oracle_view(state, surroundings, turns), state=known)
+
+
+def limit_state(
+    state: LabState,
+    surroundings: Surroundings,
+    turns: Sequence[LabTurn],
+    perception: Perception,
+    knowledge: KnowledgeSwitches,
+) -> LabState:
+    """Return the part of a state that a learner is told.
+
+    That is what is in view and in the hand, with its visible states or with all; with object knowledge, the devices
+    that stand in one room; with environment knowledge, the things of the kinds that were mentioned. Rooms have power
+    unless it is known that they have none.
+    """
+    in_view = {each.id for each in surroundings.glimpses(state)}
+    mentioned = set(mentioned_kinds(turns))
+    known: dict[str, Thing] = {}
+    for thing in state.things:
+        kind = KINDS[thing.kind]
+        if knowledge.environment and mentioned.intersection({thing.kind, thing.original}):
+            known[thing.id] = thing
+        elif thing.id in in_view or thing.id == state.held:
+            visible = thing if perception == "truth" else replace(thing, flags=thing.flags.intersection(VISIBLE_FLAGS))
+            known[thing.id] = visible
+        elif knowledge.object and kind.room and not kind.is_common:
+            known[thing.id] = replace(thing, flags=frozenset())
+    for thing in list(known.values()):
+        # Furniture is named with what lies on it.
+        if thing.container is not None and thing.container not in known:
+            known[thing.container] = replace(state[thing.container], flags=frozenset())
+    told = {state.room, *(each.room for each in known.values() if mentioned.intersection({each.kind, each.original}))}
+    dark = {circuit for circuit, rooms in CIRCUITS.items() if circuit not in state.powered and told.intersection(rooms)}
+    blocked = frozenset(room for room in state.blocked if room == state.room)
+    things = tuple(known[id] for id in sorted(known))
+    return replace(state, things=things, powered=frozenset(CIRCUITS) - dark, blocked=blocked)
+
+
+class NearestTurn:
+    """Says what was said at the turn of the training sessions that is most similar, by the meaning of its prompt.
+
+    Args:
+        prompts: Prompts of the training turns.
+        replies: What was replied at each of them.
+        embedder: Compares the prompts.
+        build_prompt: Builds the prompt of a turn, as for the learner.
+    """
+
+    name = "nearest"
+
+    def __init__(
+        self,
+        prompts: Sequence[Sequence[Message]],
+        replies: Sequence[str],
+        embedder: Embedder,
+        build_prompt: Callable[[AssistantView], Sequence[Message]],
+    ) -> None:
+        self._replies, self._embedder, self._build_prompt = replies, embedder, build_prompt
+        self._vectors = embedder.embed([situation_text(each) for each in prompts])
+
+    def turn(self, view: AssistantView) -> AssistantTurn:
+        """See ``Assistant.turn``."""
+        [vector] = self._embedder.embed([situation_text(self._build_prompt(view))])
+        reply = Reply(self._replies[int(np.argmax(self._vectors @ vector))])
+        speech = read_speech(read_tag(reply, "Speak"))
+        return AssistantTurn("The most similar turn.", speech or None, speech is not None)
+
+
+def situation_text(prompt: Sequence[Message]) -> str:
+    """Return what situations are compared by: the task, the last lines of the history, and what is in view."""
+    text = prompt[-1].content
+    before, _, now = text.partition(f"\n{VIEW_MARK}\n")
+    lines = before.splitlines()
+    task = [line for line in lines[:1] if line.startswith("To ")]
+    return "\n".join([*task, *lines[-_HISTORY_LINES:], now])

@@ -1,0 +1,114 @@
+"""Creates the assistants of BASIS by the planner that a run asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from housewise.agent.basis.chat_assistant import ChatAssistant, assistant_messages, load_assistant_prompts
+from housewise.agent.basis.controls import FixedSpeech, RandomSpeech
+from housewise.agent.basis.knowledge import KnowledgeSwitches
+from housewise.agent.basis.learner_controls import NearestTurn, build_limited_view
+from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
+from housewise.agent.basis.views import Assistant
+from housewise.core.errors import UserError
+from housewise.core.text_files import numbered_lines, read_text
+from housewise.core.validation import validate_json
+from housewise.language.adapters import adapter_folder
+from housewise.language.base import ChatModel, Message, Sampling
+from housewise.language.embedder import shared_minilm
+from housewise.people.lab.chat_user import PromptSize
+from housewise.systems.basis.agents import BuildView, model_view, oracle_view
+from housewise.systems.basis.settings import BasisAgentSettings, BasisSettings
+
+EXAMPLES_FILE = "pairs.jsonl"
+"""File with what an adapter was trained on, beside its folder."""
+
+
+def assistant_opener(settings: BasisSettings, models: Mapping[str, ChatModel]) -> Callable[[int], Assistant[Any]]:
+    """Return a function that creates the assistant of an attempt, by its seed.
+
+    Args:
+        settings: Settings of the run.
+        models: Models by role.
+    """
+    chosen = settings.agent
+    match chosen.planner:
+        case "llm":
+            sampling = settings.models.agent.sampling.model_dump()
+            return lambda seed: ChatAssistant(
+                models["agent"],
+                "llm",
+                _size(chosen),
+                Sampling(**sampling, seed=seed),
+                chosen.grounded,
+                chosen.reasoning,
+            )
+        case "nearest":
+            return lambda seed: _nearest_turn(settings.models.agent.adapter, _size(chosen), chosen.reasoning)
+        case "random":
+            return lambda seed: RandomSpeech(chosen.wording, seed)
+        case "silent":
+            return lambda seed: FixedSpeech()
+    return lambda seed: ScriptedOracle(OracleSettings(chosen.wording, chosen.planner == "shuffled"), seed)
+
+
+def view_builder(chosen: BasisAgentSettings) -> BuildView:
+    """Return a function that builds what the assistant may know."""
+    knowledge = KnowledgeSwitches(chosen.task_knowledge, chosen.object_knowledge, chosen.environment_knowledge)
+    if chosen.planner in ("llm", "nearest"):
+        return model_view(chosen.perception, knowledge, chosen.compact)
+    if chosen.planner == "limited":
+        return lambda seen: build_limited_view(seen.state, seen.surroundings, seen.turns, chosen.perception, knowledge)
+    return oracle_view
+
+
+def check_assistant(settings: BasisSettings) -> None:
+    """Check that everything is there that the assistant needs, before an episode is played.
+
+    Raises:
+        UserError: Something is missing or damaged.
+    """
+    if settings.agent.planner == "nearest":
+        _examples_file(settings.models.agent.adapter)
+
+
+def _size(chosen: BasisAgentSettings) -> PromptSize:
+    return "compact" if chosen.compact else "full"
+
+
+def _examples_file(adapter: str | None) -> Path:
+    remedy = "name one with --adapter FOLDER/imitate/adapter, from housewise selftrain --system basis"
+    if adapter is None:
+        raise UserError(f"planner=nearest: needs an adapter whose training turns it looks up; {remedy}")
+    path = adapter_folder(adapter).parent / EXAMPLES_FILE
+    if not path.is_file():
+        raise UserError(f"planner=nearest: {path} is missing, with what the adapter was trained on; {remedy}")
+    return path
+
+
+class _LearnedTurn(BaseModel):
+    """A line of the file; see ``selftrain.examples``."""
+
+    prompt: tuple[dict[str, str], ...]
+    completion: tuple[dict[str, str], ...]
+
+
+@lru_cache(maxsize=2)
+def _nearest_turn(adapter: str | None, size: PromptSize, reasons: bool) -> NearestTurn:
+    """Return the assistant, which holds no state, so that all sessions share it."""
+    path = _examples_file(adapter)
+    turns = [
+        validate_json(_LearnedTurn, line, f"{path}: line {number}", "train the adapter again", "a training turn")
+        for number, line in numbered_lines(read_text(path))
+    ]
+    return NearestTurn(
+        [[Message(turn["role"], turn["content"]) for turn in each.prompt] for each in turns],  # type: ignore[arg-type]
+        [each.completion[-1]["content"] for each in turns],
+        shared_minilm(),
+        partial(assistant_messages, load_assistant_prompts(size), reasons=reasons),
+    )
