@@ -14,6 +14,7 @@ from functools import lru_cache
 from housewise.people.lab.vocabulary import SpeechVocabulary, SpokenVerb, find_phrase, load_vocabulary, tokenize
 from housewise.worlds.lab.actions import MANIPULATIONS, Verb
 from housewise.worlds.lab.history import clip_speech
+from housewise.worlds.lab.kinds import KINDS
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,35 @@ _SUGGESTION = re.compile(
 _SEEING = frozenset({"can", "i", "you", "you'll", "should", "will", "could", "i'll", "may", "might"})
 
 
+@lru_cache(maxsize=1)
+def categories() -> frozenset[str]:
+    """Return the words of fuzzy names: machine, computer and so on."""
+    content = load_vocabulary().text_content
+    return frozenset(word for kind in KINDS.values() if kind.fuzzy for word in content(kind.fuzzy))
+
+
 @dataclass
 class _Segment:
     verb: SpokenVerb | None
     before: list[str] = field(default_factory=list)
     tokens: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _Hint:
+    """What a sentence without an order says.
+
+    Attributes:
+        instruction: What it says.
+        subject: Words for the thing whose state it tells, as in "the computer is infected". Empty for other sentences.
+    """
+
+    instruction: Instruction
+    subject: frozenset[str]
+
+    def is_aside(self, order: Instruction) -> bool:
+        """Return whether it tells the state of another thing than the one of the order that follows."""
+        return bool(self.subject) and (order.verb == "GotoRoom" or not self.subject.intersection(order.words))
 
 
 def understand(text: str) -> UnderstoodSpeech:
@@ -83,7 +108,7 @@ def _understand(text: str) -> UnderstoodSpeech:
     vocabulary = load_vocabulary()
     instructions: list[Instruction] = []
     avoided: list[Instruction] = []
-    pending: list[Instruction] = []
+    pending: list[_Hint] = []
     is_question = False
     for sentence in _SENTENCE.findall(text.replace("on top of", "on")):
         tokens = [token for token in tokenize(sentence) if token not in vocabulary.function_words["adverbs"]]
@@ -97,7 +122,8 @@ def _understand(text: str) -> UnderstoodSpeech:
         tokens, forbidden = _set_apart(tokens, vocabulary)
         against = [instruction for each in forbidden for instruction in _read(each, vocabulary)]
         # "It is on. Keep away from it." "That did not work." warns of nothing.
-        against = [each if each.verb or each.words else (pending or instructions or [each])[-1] for each in against]
+        before = [*instructions, *(each.instruction for each in pending)]
+        against = [each if each.verb or each.words else (before or [each])[-1] for each in against]
         avoided += [each for each in against if _says_something(each)]
         found = [instruction for each in _split_at_verbs(tokens, vocabulary) for instruction in _read(each, vocabulary)]
         if [each.verb for each in found] == ["GotoRoom"] and {"for that", "for it", "for this"} & _pairs(tokens):
@@ -107,13 +133,14 @@ def _understand(text: str) -> UnderstoodSpeech:
             if len(found) == 1 and instructions and is_about_it and not pending:
                 instructions[-1] = _join(instructions[-1], found[0])
                 continue
-            pending += [found.pop(0)] if _says_something(found[0]) else found[:0]
+            pending += [_Hint(found[0], _states(tokens, vocabulary))] if _says_something(found[0]) else pending[:0]
             found = [each for each in found if each.verb is not None]
         if not found:
             continue
-        _add(found, pending, instructions)
+        is_named = not vocabulary.function_words["pronouns"] & {*tokens}
+        _add(found, [each.instruction for each in pending if not (is_named and each.is_aside(found[0]))], instructions)
         pending = []
-    for hint in pending:
+    for hint in (each.instruction for each in pending):
         about = [i for i, each in enumerate(instructions) if each.verb != "GotoRoom"]
         if about:
             instructions[about[-1]] = _join(instructions[about[-1]], hint)
@@ -135,6 +162,15 @@ def _add(found: list[Instruction], pending: Sequence[Instruction], instructions:
         # "Toggle the monitor. Look for a red computer." tells how the monitor looks.
         instructions[-1] = _join(instructions[-1], found.pop(0))
     instructions += found
+
+
+def _states(tokens: Sequence[str], vocabulary: SpeechVocabulary) -> frozenset[str]:
+    """Return the words for the thing whose state a sentence tells; none if it tells where a thing is or how it looks."""
+    function_words = vocabulary.function_words
+    end = next((i for i, each in enumerate(tokens) if each in function_words["linking"] | function_words["predicates"]), 0)
+    subject = frozenset(vocabulary.content(tokens[:end])) if tokens[0] in function_words["determiners"] else frozenset()
+    is_place = bool({*tokens[end:]} & (function_words["from"] | {"here", "there"}))
+    return frozenset() if is_place or subject <= categories() else subject
 
 
 def _pairs(tokens: Sequence[str]) -> set[str]:
