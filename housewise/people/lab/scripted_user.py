@@ -294,7 +294,8 @@ class ScriptedUser:
         later = [each.room for each in self._agenda.steps[1:] if each.verb == "GotoRoom" and each.room != view.room]
         if later and not step.room and step.verb is not None:
             return UserTurn("Perhaps it is where I shall go next.", LabAction("GotoRoom", later[0]))
-        room = "" if step.room else self._memory.room_of(step, view.room)
+        elsewhere = None if step.room else self._memory.find_elsewhere(step, view.room)
+        room = self._memory.rooms[elsewhere.id] if elsewhere else ""
         if room and names_common(step):
             return UserTurn("I saw it there.", LabAction("GotoRoom", room))
         if (container := self._closed_container(step, view)) is not None:

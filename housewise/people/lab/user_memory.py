@@ -75,11 +75,11 @@ class UserMemory:
         if thing is not None and not is_common(thing.name):
             self.aliases.setdefault(id, set()).update({*words} - plain_words())
 
-    def room_of(self, step: Instruction, here: str) -> str:
-        """Return another room where a thing that an instruction means was seen; empty if there is none."""
+    def find_elsewhere(self, step: Instruction, here: str) -> SeenThing | None:
+        """Return a thing that an instruction means and that was seen in another room. None if there is none."""
         others = [self.things[id] for id, room in self.rooms.items() if room != here]
         matches = find_matches(step, others, self.aliases, step.verb)
-        return self.rooms[matches[0].thing.id] if matches else ""
+        return matches[0].thing if matches else None
 
     def explore(self, view: UserView, dangers: set[str], likely: Sequence[SeenThing] = ()) -> LabAction | None:
         """Return the next action of a search of this room. None if it is over.
