@@ -144,8 +144,12 @@ def plain_words() -> frozenset[str]:
 
 def is_meaningful(instruction: Instruction) -> bool:
     """Return whether an instruction does more than state something that a person cannot make sense of."""
-    words = {*instruction.words, *instruction.place_words, *instruction.context}
-    return instruction.verb is not None or bool(instruction.room or words & plain_words())
+    return instruction.verb is not None or bool(instruction.room) or is_plain(instruction)
+
+
+def is_plain(instruction: Instruction) -> bool:
+    """Return whether an instruction has words that everybody knows."""
+    return bool({*instruction.words, *instruction.place_words, *instruction.context} & plain_words())
 
 
 def possible_matches(matches: Sequence[Match], side: str) -> list[SeenThing]:
@@ -179,7 +183,7 @@ def _score(
     weights |= dict.fromkeys(instruction.words, 1.0)
     score = sum(weights[word] * (0.5 + 1 / frequency[word]) for word in weights if word in words)
     score += sum(0.3 * weight for word, weight in weights.items() if word in holder and word not in words)
-    colors = _colors() & {*instruction.words, *instruction.context} - {*holder}
+    colors = _own_colors(instruction.words, holder) | _own_colors(instruction.context, holder)
     if not score or (colors and not colors.intersection(words)):
         return 0.0
     if is_common(thing.name):
@@ -200,6 +204,12 @@ def _score(
     if len(shown) < RECOGNIZED * len(described):
         return 0.0
     return score
+
+
+def _own_colors(said: Sequence[str], holder: Collection[str]) -> frozenset[str]:
+    """Return the colours that were said, without those of what the thing lies on: "white" of "on the white table"."""
+    named = [*zip(said, said[1:]), *([(said[-1], "")] if said else [])]
+    return frozenset(word for word, after in named if word in _colors() and not (word in holder and after in holder))
 
 
 @lru_cache(maxsize=2)

@@ -16,6 +16,7 @@ from housewise.people.lab.grounding import (
     is_common,
     is_described,
     is_meaningful,
+    is_plain,
     is_small,
     is_suitable,
     is_tool,
@@ -149,6 +150,8 @@ class ScriptedUser:
         avoided = [match for each in advice.avoided for match in self._meant(each, view, None)[:1]]
         self._dangers = {each.id for each in avoided}
         steps = [each for each in advice.instructions if is_meaningful(each)]
+        # Beside orders, what names nothing known is a remark such as "the trouble is this".
+        steps = [each for each in steps if each.verb or is_plain(each)] or steps
         if not steps:
             return
         self._unanswered = 0
@@ -198,7 +201,11 @@ class ScriptedUser:
             return None if view.room == step.room else self._do(self._go(step.room, view), "I was sent there.")
         is_held = view.held is not None and bool(self._meant(step, view, "Pickup", [view.held]))
         if verb == "Pickup" and is_held:
-            return None
+            on = replace(step, verb="Break", words=step.place_words, place_words=(), context=())
+            is_blow = is_tool(view.held) and bool(on.words and self._meant(on, view, "Break"))  # type: ignore[arg-type]
+            return self._find_and_act(on, view) if is_blow else None  # "bring the hammer down on the plate"
+        if verb is None and view.held is not None and (rest := _without(step, view.held, self._memory)) != step:
+            step = replace(rest, verb="Place")  # "this is the place for the mug"
         if step.room not in ("", HERE, view.room):
             return UserTurn("It should be in that room.", self._go(step.room, view))
         if verb in _MOVES and not step.words:

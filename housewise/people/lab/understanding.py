@@ -64,6 +64,10 @@ _SUGGESTION = re.compile(
     r"((may|can) i ask you to|how about|what about|what if you|what you|where you|how you|why not|why don't you)\b"
 )
 
+_BEFORE_SIDES = frozenset({"your", "the", "our", "my", "to", "on", "at", "far", "turn", "look", "slightly", ",", ":"})
+_WANTS = frozenset({"need", "needs", "want", "wants", "require", "requires", "deserves"})
+_SHOULD_BE_OPEN = re.compile(r"\b(should|must|have to|has to|needs to|ought to) (be|stand|stay) (wide )?open\b")
+_IN_HAND = re.compile(r"\bin (your|the) hands?\b")
 _SEEING = frozenset({"can", "i", "you", "you'll", "should", "will", "could", "i'll", "may", "might"})
 
 
@@ -130,6 +134,8 @@ def _understand(text: str) -> UnderstoodSpeech:
             found = [replace(found[0], verb=None)]  # "You should go to the warehouse for that."
             is_about_it = True
         if found[0].verb is None:
+            if "wrong" in tokens:
+                found[0] = Instruction(None)  # "this is the wrong door"
             if len(found) == 1 and instructions and is_about_it and not pending:
                 instructions[-1] = _join(instructions[-1], found[0])
                 continue
@@ -167,9 +173,13 @@ def _add(found: list[Instruction], pending: Sequence[Instruction], instructions:
 def _states(tokens: Sequence[str], vocabulary: SpeechVocabulary) -> frozenset[str]:
     """Return the words for the thing whose state a sentence tells; none if it tells where a thing is or how it looks."""
     function_words = vocabulary.function_words
-    end = next((i for i, each in enumerate(tokens) if each in function_words["linking"] | function_words["predicates"]), 0)
-    subject = frozenset(vocabulary.content(tokens[:end])) if tokens[0] in function_words["determiners"] else frozenset()
-    is_place = bool({*tokens[end:]} & (function_words["from"] | {"here", "there"}))
+    # "The trouble is that the computer is infected"; "One more thing: the computer is infected".
+    begin = max((i + 1 for i, each in enumerate(tokens) if each in (":", "that", ",")), default=0)
+    clause = tokens[begin if begin < len(tokens) else 0 :]
+    states = function_words["linking"] | function_words["predicates"]
+    end = next((i for i, each in enumerate(clause) if each in states), 0)
+    subject = frozenset(vocabulary.content(clause[:end])) if clause[0] in function_words["determiners"] else frozenset()
+    is_place = bool({*clause[end:]} & (function_words["from"] | {"here", "there"}))
     return frozenset() if is_place or subject <= categories() else subject
 
 
@@ -268,6 +278,7 @@ def _clause_end(tokens: Sequence[str], start: int, words: Sequence[str]) -> int:
 def _split_at_verbs(tokens: Sequence[str], vocabulary: SpeechVocabulary) -> list[_Segment]:
     """Split a sentence into its verbs and the words that follow each."""
     segments = [_Segment(None)]
+    tokens = _resolve_give(tokens, vocabulary)
     place = 0
     while place < len(tokens):
         found = _verb_at(tokens, place, vocabulary)
@@ -278,15 +289,31 @@ def _split_at_verbs(tokens: Sequence[str], vocabulary: SpeechVocabulary) -> list
             place += 1
             continue
         verb, length, form = found
+        last = segments[-1]
+        if verb in ("Open", "Close") and length == 1 and form == "base" and last.verb is not None and last.tokens:
+            if last.tokens[-1].isalnum() and last.tokens[-1] not in vocabulary.function_words["openers"]:
+                last.verb = verb  # "push the door shut"
+                place += 1
+                continue
         new = _Segment(verb, list(segments[-1].tokens) if segments[-1].verb is None else [])
         before = tokens[place - 1] if place else ""
-        if form in ("participle", "third") and before != "please":  # "the door has to be opened"
+        is_passive = form in ("participle", "third") and before != "please"
+        if is_passive or (form == "gerund" and before in _WANTS):  # "the door has to be opened", "it needs opening"
             new.before, new.tokens = [], [token for token in segments[-1].tokens if token not in ("be", "to")]
-        if segments[-1].verb is None or (form in ("participle", "third") and before != "please"):
+        if segments[-1].verb is None or is_passive:
             segments.pop()
         segments.append(new)
         place += length
     return segments
+
+
+def _resolve_give(tokens: Sequence[str], vocabulary: SpeechVocabulary) -> list[str]:
+    """Return "press the machine" for "give the machine a press"."""
+    start = tokens.index("give") if "give" in tokens else len(tokens)
+    for i in range(start + 2, len(tokens) - 1):
+        if tokens[i] in ("a", "another") and tokens[i + 1] in vocabulary.verb_expressions:
+            return [*tokens[:start], tokens[i + 1], *tokens[start + 1 : i], *tokens[i + 2 :]]
+    return list(tokens)
 
 
 def _verb_at(tokens: Sequence[str], place: int, vocabulary: SpeechVocabulary) -> tuple[SpokenVerb, int, str] | None:
@@ -297,10 +324,11 @@ def _verb_at(tokens: Sequence[str], place: int, vocabulary: SpeechVocabulary) ->
     for words, verb, form in vocabulary.verb_expressions.get(tokens[place], ()):
         length = len(words)
         if tuple(tokens[place : place + length]) != words:
-            # A thing may stand between verb and particle: "turn it off", "pick the mug up".
-            if length != 2 or words[1] not in tokens[place + 1 : place + 6]:
+            # A thing may stand between verb and particle: "turn it off", "pick the mug up", "set it in motion".
+            end = next((i for i in range(place + 1, place + 6) if tuple(tokens[i : i + length - 1]) == words[1:]), 0)
+            if length == 1 or verb == "GotoRoom" or not end:
                 continue
-            between = tokens[place + 1 : tokens.index(words[1], place + 1)]
+            between = tokens[place + 1 : end]
             if (
                 not between
                 or between[0] not in (determiners | function_words["pronouns"])
@@ -320,8 +348,10 @@ def _verb_at(tokens: Sequence[str], place: int, vocabulary: SpeechVocabulary) ->
         if form == "third" and (verb != "Toggle" or len(words) + (length == 1) < 2):
             continue  # "the green computer turns it off", but not "it opens" or "the machine works"
         if verb == "Find" and before in _SEEING:
-            continue  # "you can see it on your left" tells where it is
-        is_named = form == "gerund" and (before == "by" or (before == "is" and tokens[place - 2 : place - 1] != ["it"]))
+            return None  # "you can see it on your left" tells where it is
+        is_named = form == "gerund" and (
+            before == "by" or before in _WANTS or (before == "is" and _has_object(tokens, place + length, verb, vocabulary))
+        )
         if before in determiners | function_words["linking"] and not is_named:
             continue
         if form == "gerund" and not (place == 0 or is_named or before in function_words["gerund_openers"]):
@@ -340,22 +370,36 @@ def _verb_at(tokens: Sequence[str], place: int, vocabulary: SpeechVocabulary) ->
     return None
 
 
+def _has_object(tokens: Sequence[str], place: int, verb: SpokenVerb, vocabulary: SpeechVocabulary) -> bool:
+    """Return whether a thing or a room follows: "is picking up the mug", but not "is coming with us"."""
+    if verb == "GotoRoom":
+        return bool(take_room(list(tokens[place:]), vocabulary)[1])
+    function_words = vocabulary.function_words
+    return bool({*tokens[place : place + 1]} - function_words["into"] - function_words["from"] - {"with", ","})
+
+
 def _read(segment: _Segment, vocabulary: SpeechVocabulary) -> list[Instruction]:
     """Return the instructions of a verb and the words around it: two for "take the mug to the robotics lab"."""
     tokens, room, to_room = take_room([token.lower() for token in segment.tokens], vocabulary)
     before, room_before, _ = take_room([token.lower() for token in segment.before], vocabulary)
-    side = next((key for key, words in vocabulary.sides.items() if set(words) & {*before, *tokens}), "")
-    side_words = {word for words in vocabulary.sides.values() for word in words}
+    before, side_before = _take_side(before, vocabulary)
+    tokens, side = _take_side(tokens, vocabulary)
+    side = side_before or side
     # "The mug onto the red shelf, please"; "get it into the machine".
-    is_into = bool({"into", "onto"} & set(tokens)) and (
-        segment.verb in (None, "Pickup") or (segment.verb in ("Open", "Break") and _is_bare(tokens, vocabulary))
+    is_into = _is_moved_into(tokens, vocabulary) and (
+        segment.verb not in ("Open", "Break", "Pour", "Throw")
+        or (segment.verb in ("Open", "Break") and _is_bare(tokens, vocabulary))
     )
     main, rest = _split_at_preposition(
-        "Place" if is_into else segment.verb, [token for token in tokens if token not in side_words], vocabulary
+        "Place" if is_into else segment.verb, tokens, vocabulary
     )
     words, place_words = vocabulary.content(main), vocabulary.content(rest)
-    context = vocabulary.content(token for token in before if token not in side_words)
+    context = vocabulary.content(before)
     verb: Verb | None = "GotoObject" if segment.verb == "Find" else segment.verb
+    if verb is None and words and _IN_HAND.search(" ".join(tokens)):
+        verb = "Pickup"  # "you need the mug in your hand"
+    if verb is None and words and _SHOULD_BE_OPEN.search(" ".join(tokens)):
+        verb = "Open"
     if verb is None and words and _is_switched(tokens, vocabulary):
         verb = "Toggle"
     if segment.verb == "Find" and not words:
@@ -370,6 +414,27 @@ def _read(segment: _Segment, vocabulary: SpeechVocabulary) -> list[Instruction]:
     if verb == "GotoObject" and room and not (words or place_words):
         verb = "GotoRoom"
     return [Instruction(verb, words, place_words, context, room or room_before, side)]
+
+
+def _is_moved_into(tokens: Sequence[str], vocabulary: SpeechVocabulary) -> bool:
+    """Return whether words say that a thing goes into or onto another."""
+    place = next((i for i, token in enumerate(tokens) if token in ("into", "onto")), 0)
+    moved = bool(vocabulary.content(tokens[:place])) or bool({*tokens[:place]} & vocabulary.function_words["pronouns"])
+    return moved and bool(vocabulary.content(tokens[place + 1 :]))
+
+
+def _take_side(tokens: list[str], vocabulary: SpeechVocabulary) -> tuple[list[str], str]:
+    """Return a text without the words of sides, and the first side that is one of the listener's."""
+    side_of = {word: side for side, words in vocabulary.sides.items() for word in words}
+    sides = [side_of[token] for i, token in enumerate(tokens) if token in side_of and _is_side(tokens, i)]
+    return [token for token in tokens if token not in side_of], next(iter(sides), "")
+
+
+def _is_side(tokens: Sequence[str], place: int) -> bool:
+    """Return whether a word tells a side of the listener, unlike those of "left of the table" and "left it there"."""
+    is_elsewhere = tokens[place + 1 : place + 2] == ["of"] and tokens[place + 2 : place + 3] not in (["you"], ["us"])
+    is_word = tokens[place] in ("left", "right") and len(tokens) > 1 and not {*tokens[:place][-1:]} & _BEFORE_SIDES
+    return not (is_elsewhere or is_word)
 
 
 def take_room(tokens: list[str], vocabulary: SpeechVocabulary) -> tuple[list[str], str, bool]:
@@ -404,7 +469,7 @@ def _split_at_preposition(
     if verb is None:
         end = next((i for i in range(1, len(tokens)) if _is_beside(tokens, i)), len(tokens))
         return tokens[:end], tokens[end:]
-    stops = {*place, "with"} if verb == "Break" else place
+    stops = {*place, "with", "using"} if verb == "Break" else place
     end = next((i for i, token in enumerate(tokens) if token in stops), len(tokens))
     if not vocabulary.content(tokens[:end]):  # "go up to the table", "look for it on the desk"
         later = next((i for i in range(end + 1, len(tokens)) if tokens[i] in stops), len(tokens))

@@ -72,7 +72,10 @@ class UserView:
 
     def is_at(self, thing: SeenThing) -> bool:
         """Return whether the person stands before a thing: it is in view and near, or they have just gone to it."""
-        came = bool(self.history) and self.history[-1].action == LabAction("GotoObject", thing.id)
+        last = self.history[-1] if self.history else None
+        if last is not None and last.action.argument == thing.id and last.outcome.status == "TargetOutOfRange":
+            return False  # a little too far
+        came = last is not None and last.action == LabAction("GotoObject", thing.id)
         return came or (thing.distance <= NEAR_METRES and any(each.id == thing.id for each in self.things))
 
 
