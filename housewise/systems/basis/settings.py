@@ -12,7 +12,7 @@ from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.lab.scenarios import MAX_ACTIONS, Split
 
-Planner = Literal["oracle", "shuffled", "random", "silent", "llm"]
+Planner = Literal["oracle", "shuffled", "random", "frequent", "silent", "llm"]
 _Name = Annotated[str, Field(min_length=1, max_length=1000)]
 _IF_SCRIPTED_PERSON, _IF_CHAT_ASSISTANT = Affects(needs=("person", ("bob", "alice"))), Affects(needs=("planner", "llm"))
 _PAPER_SAMPLING = SamplingSettings(temperature=0.7, top_p=0.95, max_tokens=512)
@@ -51,8 +51,8 @@ class BasisAgentSettings(Settings):
 
     planner: Annotated[Planner, NOT_COMPARED] = "oracle"
     """Who guides. oracle is scripted and knows everything but the person's goal until they name it; shuffled is the
-    same and describes each device by the look of another one; random gives random advice; silent says nothing; llm is
-    a chat model (models.agent)."""
+    same and describes each device by the look of another one; random gives random advice; frequent always gives the
+    oracle's most frequent one; silent says nothing; llm is a chat model (models.agent)."""
     wording: Annotated[_Name, Affects(needs=("planner", ("oracle", "shuffled", "random")))] = "training"
     """Wording of the scripted oracle: training, held_out, or a YAML file."""
     perception: Annotated[Literal["words", "truth"], _IF_CHAT_ASSISTANT] = "truth"

@@ -9,7 +9,7 @@ from typing import Any
 
 from housewise.agent.base import Agent
 from housewise.agent.basis.chat_assistant import ChatAssistant
-from housewise.agent.basis.controls import FixedSpeech, RandomSpeech
+from housewise.agent.basis.controls import FREQUENT_ADVICE, FixedSpeech, RandomSpeech
 from housewise.agent.basis.knowledge import KnowledgeSwitches
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
 from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
@@ -180,8 +180,8 @@ class Basis(System[BasisSettings]):
                 return ChatAssistant(models["agent"], "llm", size, sampling, chosen.grounded)
             if chosen.planner == "random":
                 return RandomSpeech(chosen.wording, seed)
-            if chosen.planner == "silent":
-                return FixedSpeech()
+            if chosen.planner in ("frequent", "silent"):
+                return FixedSpeech(FREQUENT_ADVICE if chosen.planner == "frequent" else None)
             return self._oracle(seed, chosen.planner == "shuffled")
 
         knowledge = KnowledgeSwitches(chosen.task_knowledge, chosen.object_knowledge, chosen.environment_knowledge)
