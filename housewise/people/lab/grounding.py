@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from housewise.people.lab.understanding import Instruction, categories
 from housewise.people.lab.views import SeenThing
@@ -208,7 +209,7 @@ def _score(
 
 def _own_colors(said: Sequence[str], holder: Collection[str]) -> frozenset[str]:
     """Return the colours that were said, without those of what the thing lies on: "white" of "on the white table"."""
-    named = [*zip(said, said[1:]), *([(said[-1], "")] if said else [])]
+    named = pairwise([*said, ""])
     return frozenset(word for word, after in named if word in _colors() and not (word in holder and after in holder))
 
 

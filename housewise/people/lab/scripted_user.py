@@ -28,8 +28,9 @@ from housewise.people.lab.grounding import (
 )
 from housewise.people.lab.lapses import Lapses
 from housewise.people.lab.phrases import Occasion, load_user_phrases
-from housewise.people.lab.understanding import HERE, Instruction, understand
+from housewise.people.lab.understanding import Instruction, understand
 from housewise.people.lab.user_memory import UserMemory
+from housewise.people.lab.verb_spotting import HERE
 from housewise.people.lab.views import SeenThing, UserTurn, UserView
 from housewise.people.lab.vocabulary import load_vocabulary
 from housewise.worlds.lab.actions import LabAction, Verb
@@ -63,7 +64,6 @@ ALICE = UserTraits("Alice", talkativeness=0.0)
 BOB = UserTraits("Bob")
 _HAND: tuple[Verb, ...] = ("Place", "Pour", "Throw", "Break")
 _MOVES: dict[Verb, str] = {"MoveForward": "1", "MoveBackward": "1", "RotateLeft": "90", "RotateRight": "90"}
-
 
 _Meaning = tuple[Verb | None, frozenset[str]]
 """What is to be done, and the words for the thing."""
@@ -118,7 +118,8 @@ class ScriptedUser:
     def act(self, view: UserView) -> UserTurn:
         """See ``LabUser.act``."""
         self._generator = random.Random(f"{self._seed}:{len(view.history)}")
-        view = self._lapses.glance(view)
+        advice = understand(view.speech).instructions if self.traits.hears and view.speech else ()
+        view = self._lapses.glance(view, {each.side for each in advice})
         self._memory.look(view)
         self._check_last_action(view)
         if self.traits.hears and view.speech:
@@ -150,7 +151,7 @@ class ScriptedUser:
         avoided = [match for each in advice.avoided for match in self._meant(each, view, None)[:1]]
         self._dangers = {each.id for each in avoided}
         steps = [each for each in advice.instructions if is_meaningful(each)]
-        # Beside orders, what names nothing known is a remark such as "the trouble is this".
+        # Beside orders, what names nothing known is a remark.
         steps = [each for each in steps if each.verb or is_plain(each)] or steps
         if not steps:
             return
@@ -301,8 +302,8 @@ class ScriptedUser:
         later = [each.room for each in self._agenda.steps[1:] if each.verb == "GotoRoom" and each.room != view.room]
         if later and not step.room and step.verb is not None:
             return UserTurn("Perhaps it is where I shall go next.", LabAction("GotoRoom", later[0]))
-        elsewhere = None if step.room else self._memory.find_elsewhere(step, view.room)
-        room = self._memory.rooms[elsewhere.id] if elsewhere else ""
+        found = None if step.room else self._memory.find_elsewhere(step, view.room)
+        room = self._memory.rooms[found.id] if found else ""
         if room and names_common(step):
             return UserTurn("I saw it there.", LabAction("GotoRoom", room))
         if (container := self._closed_container(step, view)) is not None:

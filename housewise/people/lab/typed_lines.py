@@ -9,7 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from housewise.people.lab.understanding import HERE, Instruction, understand
+from housewise.people.lab.understanding import Instruction, understand
+from housewise.people.lab.verb_spotting import HERE
 from housewise.people.lab.vocabulary import load_vocabulary
 from housewise.worlds.lab.actions import AMOUNTS, LabAction, Verb
 
@@ -35,9 +36,9 @@ _TALK = re.compile(
     r"|do|does|did|can|could|should|shall|will|would|may|there|ask|tell)\b.*|help me\b.*|.*\?)",
     re.IGNORECASE,
 )
-_GREETING = r"(?:ok|okay|oh|great|good|nice|cool|perfect|thanks|thank you|cheers|hello|hi|hey|sorry|got it|all right)"
+_GREETING = r"(?:ok|okay|oh|great|good|nice|cool|perfect|thanks|thank you|cheers|hello|hi|hey|sorry|got it)"
 _COURTESY = re.compile(
-    rf"{_GREETING}(?:[ ,.!]+(?:{_GREETING}|a lot|so much|very much|again|there|assistant|for (?:your|the) help))*[ .!]*",
+    rf"{_GREETING}(?:[ ,.!]+(?:{_GREETING}|a lot|so much|very much|again|there|assistant|for your help))*[ .!]*",
     re.IGNORECASE,
 )
 _PICTURE = re.compile(

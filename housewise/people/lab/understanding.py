@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from housewise.people.lab.verb_spotting import HERE, Segment, split_at_verbs, take_room
 from housewise.people.lab.vocabulary import SpeechVocabulary, SpokenVerb, find_phrase, load_vocabulary, tokenize
 from housewise.worlds.lab.actions import MANIPULATIONS, Verb
 from housewise.worlds.lab.history import clip_speech
@@ -53,8 +54,6 @@ class UnderstoodSpeech:
     is_question: bool = False
 
 
-HERE = "here"
-
 _SENTENCE = re.compile(r"[^.!?;()\n]+[.!?;\n]*")
 _QUESTION = re.compile(
     r"(what|which|how|where|why|who|do you (want|need|know|have|like|mean)|are you|is your|have you|did you|does|"
@@ -65,10 +64,8 @@ _SUGGESTION = re.compile(
 )
 
 _BEFORE_SIDES = frozenset({"your", "the", "our", "my", "to", "on", "at", "far", "turn", "look", "slightly", ",", ":"})
-_WANTS = frozenset({"need", "needs", "want", "wants", "require", "requires", "deserves"})
 _SHOULD_BE_OPEN = re.compile(r"\b(should|must|have to|has to|needs to|ought to) (be|stand|stay) (wide )?open\b")
 _IN_HAND = re.compile(r"\bin (your|the) hands?\b")
-_SEEING = frozenset({"can", "i", "you", "you'll", "should", "will", "could", "i'll", "may", "might"})
 
 
 @lru_cache(maxsize=1)
@@ -76,13 +73,6 @@ def categories() -> frozenset[str]:
     """Return the words of fuzzy names: machine, computer and so on."""
     content = load_vocabulary().text_content
     return frozenset(word for kind in KINDS.values() if kind.fuzzy for word in content(kind.fuzzy))
-
-
-@dataclass
-class _Segment:
-    verb: SpokenVerb | None
-    before: list[str] = field(default_factory=list)
-    tokens: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -129,7 +119,7 @@ def _understand(text: str) -> UnderstoodSpeech:
         before = [*instructions, *(each.instruction for each in pending)]
         against = [each if each.verb or each.words else (before or [each])[-1] for each in against]
         avoided += [each for each in against if _says_something(each)]
-        found = [instruction for each in _split_at_verbs(tokens, vocabulary) for instruction in _read(each, vocabulary)]
+        found = [instruction for each in split_at_verbs(tokens, vocabulary) for instruction in _read(each, vocabulary)]
         if [each.verb for each in found] == ["GotoRoom"] and {"for that", "for it", "for this"} & _pairs(tokens):
             found = [replace(found[0], verb=None)]  # "You should go to the warehouse for that."
             is_about_it = True
@@ -171,7 +161,7 @@ def _add(found: list[Instruction], pending: Sequence[Instruction], instructions:
 
 
 def _states(tokens: Sequence[str], vocabulary: SpeechVocabulary) -> frozenset[str]:
-    """Return the words for the thing whose state a sentence tells; none if it tells where a thing is or how it looks."""
+    """Return the words for the thing whose state a sentence tells; none if it tells where it is or how it looks."""
     function_words = vocabulary.function_words
     # "The trouble is that the computer is infected"; "One more thing: the computer is infected".
     begin = max((i + 1 for i, each in enumerate(tokens) if each in (":", "that", ",")), default=0)
@@ -235,10 +225,10 @@ def _drop_repetitions(instructions: Sequence[Instruction]) -> list[Instruction]:
     return kept
 
 
-def _set_apart(tokens: list[str], vocabulary: SpeechVocabulary) -> tuple[list[str], list[_Segment]]:
+def _set_apart(tokens: list[str], vocabulary: SpeechVocabulary) -> tuple[list[str], list[Segment]]:
     """Return a sentence without reasons, with conditions as words only, and what is not to be done."""
     kept: list[str] = []
-    forbidden: list[_Segment] = []
+    forbidden: list[Segment] = []
     place = 0
     while place < len(tokens):
         if length := find_phrase(tokens, place, vocabulary.asides):
@@ -250,7 +240,7 @@ def _set_apart(tokens: list[str], vocabulary: SpeechVocabulary) -> tuple[list[st
             end = _clause_end(tokens, place + length, ("but", "and", "just", "instead", "rather"))
             if kept and kept[-1] in ("do", "does", "should", "you", "please"):
                 kept.pop()
-            forbidden += _split_at_verbs(tokens[place + length : end], vocabulary)
+            forbidden += split_at_verbs(tokens[place + length : end], vocabulary)
             place = end
         elif find_phrase(tokens, place, vocabulary.reasons) or _is_purpose(tokens, place, vocabulary):
             place = _clause_end(tokens, place + 1, ("then", "but"))
@@ -275,110 +265,7 @@ def _clause_end(tokens: Sequence[str], start: int, words: Sequence[str]) -> int:
     return next((i for i in range(start, len(tokens)) if tokens[i] in (",", *words)), len(tokens))
 
 
-def _split_at_verbs(tokens: Sequence[str], vocabulary: SpeechVocabulary) -> list[_Segment]:
-    """Split a sentence into its verbs and the words that follow each."""
-    segments = [_Segment(None)]
-    tokens = _resolve_give(tokens, vocabulary)
-    place = 0
-    while place < len(tokens):
-        found = _verb_at(tokens, place, vocabulary)
-        if segments[-1].verb is not None and segments[-1].tokens == [":"]:
-            found = None  # "Fetch: hammer cartridge."
-        if found is None:
-            segments[-1].tokens.append(tokens[place])
-            place += 1
-            continue
-        verb, length, form = found
-        last = segments[-1]
-        if verb in ("Open", "Close") and length == 1 and form == "base" and last.verb is not None and last.tokens:
-            if last.tokens[-1].isalnum() and last.tokens[-1] not in vocabulary.function_words["openers"]:
-                last.verb = verb  # "push the door shut"
-                place += 1
-                continue
-        new = _Segment(verb, list(segments[-1].tokens) if segments[-1].verb is None else [])
-        before = tokens[place - 1] if place else ""
-        is_passive = form in ("participle", "third") and before != "please"
-        if is_passive or (form == "gerund" and before in _WANTS):  # "the door has to be opened", "it needs opening"
-            new.before, new.tokens = [], [token for token in segments[-1].tokens if token not in ("be", "to")]
-        if segments[-1].verb is None or is_passive:
-            segments.pop()
-        segments.append(new)
-        place += length
-    return segments
-
-
-def _resolve_give(tokens: Sequence[str], vocabulary: SpeechVocabulary) -> list[str]:
-    """Return "press the machine" for "give the machine a press"."""
-    start = tokens.index("give") if "give" in tokens else len(tokens)
-    for i in range(start + 2, len(tokens) - 1):
-        if tokens[i] in ("a", "another") and tokens[i + 1] in vocabulary.verb_expressions:
-            return [*tokens[:start], tokens[i + 1], *tokens[start + 1 : i], *tokens[i + 2 :]]
-    return list(tokens)
-
-
-def _verb_at(tokens: Sequence[str], place: int, vocabulary: SpeechVocabulary) -> tuple[SpokenVerb, int, str] | None:
-    """Return the verb that stands at a place, its number of words, and its form. None if none does."""
-    before = tokens[place - 1] if place else ","
-    function_words = vocabulary.function_words
-    determiners = function_words["determiners"]
-    for words, verb, form in vocabulary.verb_expressions.get(tokens[place], ()):
-        length = len(words)
-        if tuple(tokens[place : place + length]) != words:
-            # A thing may stand between verb and particle: "turn it off", "pick the mug up", "set it in motion".
-            end = next((i for i in range(place + 1, place + 6) if tuple(tokens[i : i + length - 1]) == words[1:]), 0)
-            if length == 1 or verb == "GotoRoom" or not end:
-                continue
-            between = tokens[place + 1 : end]
-            if (
-                not between
-                or between[0] not in (determiners | function_words["pronouns"])
-                or {",", "and"} & set(between)
-            ):
-                continue
-            length = 1
-        if form == "participle" and verb == "Find":
-            continue
-        if form == "participle":
-            is_wish = before in ("is", "are") and {"sure", "ensure"} & set(
-                tokens[:place]
-            )  # "make sure that it is closed"
-            if is_wish or before in ("be", "being", "get", "please") or (place > 1 and before == "been"):
-                return verb, length, form
-            continue
-        if form == "third" and (verb != "Toggle" or len(words) + (length == 1) < 2):
-            continue  # "the green computer turns it off", but not "it opens" or "the machine works"
-        if verb == "Find" and before in _SEEING:
-            return None  # "you can see it on your left" tells where it is
-        is_named = form == "gerund" and (
-            before == "by" or before in _WANTS or (before == "is" and _has_object(tokens, place + length, verb, vocabulary))
-        )
-        if before in determiners | function_words["linking"] and not is_named:
-            continue
-        if form == "gerund" and not (place == 0 or is_named or before in function_words["gerund_openers"]):
-            continue  # "a machine carrying a sign"
-        if form == "gerund" and {"will", "would", "does", "makes", "won't"} & set(tokens[place : place + 6]):
-            continue
-        if (
-            tokens[place] in function_words["nouns_too"]
-            and before not in function_words["openers"]
-            and before != before.upper()
-        ):
-            continue
-        if words == ("close",) and tokens[place + 1 : place + 2] in (["to"], ["by"]):
-            continue
-        return verb, length, form
-    return None
-
-
-def _has_object(tokens: Sequence[str], place: int, verb: SpokenVerb, vocabulary: SpeechVocabulary) -> bool:
-    """Return whether a thing or a room follows: "is picking up the mug", but not "is coming with us"."""
-    if verb == "GotoRoom":
-        return bool(take_room(list(tokens[place:]), vocabulary)[1])
-    function_words = vocabulary.function_words
-    return bool({*tokens[place : place + 1]} - function_words["into"] - function_words["from"] - {"with", ","})
-
-
-def _read(segment: _Segment, vocabulary: SpeechVocabulary) -> list[Instruction]:
+def _read(segment: Segment, vocabulary: SpeechVocabulary) -> list[Instruction]:
     """Return the instructions of a verb and the words around it: two for "take the mug to the robotics lab"."""
     tokens, room, to_room = take_room([token.lower() for token in segment.tokens], vocabulary)
     before, room_before, _ = take_room([token.lower() for token in segment.before], vocabulary)
@@ -390,9 +277,7 @@ def _read(segment: _Segment, vocabulary: SpeechVocabulary) -> list[Instruction]:
         segment.verb not in ("Open", "Break", "Pour", "Throw")
         or (segment.verb in ("Open", "Break") and _is_bare(tokens, vocabulary))
     )
-    main, rest = _split_at_preposition(
-        "Place" if is_into else segment.verb, tokens, vocabulary
-    )
+    main, rest = _split_at_preposition("Place" if is_into else segment.verb, tokens, vocabulary)
     words, place_words = vocabulary.content(main), vocabulary.content(rest)
     context = vocabulary.content(before)
     verb: Verb | None = "GotoObject" if segment.verb == "Find" else segment.verb
@@ -435,23 +320,6 @@ def _is_side(tokens: Sequence[str], place: int) -> bool:
     is_elsewhere = tokens[place + 1 : place + 2] == ["of"] and tokens[place + 2 : place + 3] not in (["you"], ["us"])
     is_word = tokens[place] in ("left", "right") and len(tokens) > 1 and not {*tokens[:place][-1:]} & _BEFORE_SIDES
     return not (is_elsewhere or is_word)
-
-
-def take_room(tokens: list[str], vocabulary: SpeechVocabulary) -> tuple[list[str], str, bool]:
-    """Return a text without the expressions of rooms, the first room, and whether it says "to" that room."""
-    kept: list[str] = []
-    room, to_room, place = "", False, 0
-    while place < len(tokens):
-        found = [(find_phrase(tokens, place, phrases), name) for name, phrases in vocabulary.rooms.items()]
-        length, name = max((*found, (find_phrase(tokens, place, vocabulary.here), HERE)))
-        if length:
-            to_room = to_room or (not room and bool({"to", "into"} & set(tokens[max(0, place - 2) : place])))
-            room = room or name
-            place += length
-        else:
-            kept.append(tokens[place])
-            place += 1
-    return kept, room, to_room
 
 
 def _split_at_preposition(

@@ -91,4 +91,4 @@ def test_the_frequent_advice_is_the_oracles_most_frequent_one() -> None:
     success_rate(lambda seed: CountedOracle(seed=seed), BOB)
     del given[""]
     assert given.most_common(1)[0][0] == "Open fuse_box"
-    assert FREQUENT_ADVICE == f"Open the fuse box. It is the box: {KINDS['fuse_box'].look}."
+    assert f"Open the fuse box. It is the box: {KINDS['fuse_box'].look}." == FREQUENT_ADVICE
