@@ -151,8 +151,7 @@ class ScriptedUser:
         avoided = [match for each in advice.avoided for match in self._meant(each, view, None)[:1]]
         self._dangers = {each.id for each in avoided}
         steps = [each for each in advice.instructions if is_meaningful(each)]
-        # Beside orders, what names nothing known is a remark.
-        steps = [each for each in steps if each.verb or is_plain(each)] or steps
+        steps = [each for each in steps if each.verb or is_plain(each)] or steps  # without remarks beside orders
         if not steps:
             return
         self._unanswered = 0
@@ -206,7 +205,7 @@ class ScriptedUser:
             is_blow = is_tool(view.held) and bool(on.words and self._meant(on, view, "Break"))  # type: ignore[arg-type]
             return self._find_and_act(on, view) if is_blow else None  # "bring the hammer down on the plate"
         if verb is None and view.held is not None and (rest := _without(step, view.held, self._memory)) != step:
-            step = replace(rest, verb="Place")  # "this is the place for the mug"
+            step = replace(rest, verb="Place")  # "the mug's place is the machine"
         if step.room not in ("", HERE, view.room):
             return UserTurn("It should be in that room.", self._go(step.room, view))
         if verb in _MOVES and not step.words:
@@ -279,7 +278,6 @@ class ScriptedUser:
     ) -> list[SeenThing]:
         """Return the things in view, or remembered in this room, that an instruction may mean, best first."""
         known = candidates if candidates is not None else self._memory.things_here(view)
-        # Nobody reaches for what floats.
         excluded = self._agenda.excluded | self._refuted.get(_meaning(step), set())
         known = [each for each in known if each.id not in excluded and "floating" not in each.look.split()]
         if view.held is not None and verb in _HAND:
