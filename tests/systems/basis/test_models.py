@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("openai")
 
 from housewise.core.record import Event
+from housewise.people.lab.chat_user import load_user_prompts
 from housewise.systems.basis.record import GuidanceEvent, LabActionEvent
 from housewise.worlds.lab.scenarios import draw_scenario
 from housewise.worlds.lab.variants import BY_NAME
@@ -57,7 +58,7 @@ def play_and_die(events: int, *words: object) -> None:
 
 def turns(events: Sequence[Event]) -> list[Any]:
     """What was done and said."""
-    acted = [event.model_dump() for event in events if isinstance(event, LabActionEvent)]
+    acted = [event.model_dump(exclude={"usage"}) for event in events if isinstance(event, LabActionEvent)]
     spoken = [
         event.model_dump(exclude={"usage", "oracle_speech"}) for event in events if isinstance(event, GuidanceEvent)
     ]
@@ -82,7 +83,11 @@ def test_a_killed_session_asks_nothing_twice_and_ends_as_one_of_the_same_words(
     assert (scores["success"], scores["unread"], scores["steps"]) == (1, 0, len(acted))
     if "agent" in roles:
         assert (scores["speech_precision"], scores["speech_recall"]) == (1, 1)
-    assert usage.completion_tokens == (7 * len(spoken) if "agent" in roles else 0)
+    replies = len(server.requests)
+    assert (usage.prompt_tokens, usage.completion_tokens) == (11 * replies, 7 * replies)
+    assert usage.finish_reasons == {"stop": replies} and usage.model_seconds > 0
+    by_turn = [event.usage for event in record.events if isinstance(event, LabActionEvent | GuidanceEvent)]
+    assert sum(each.completion_tokens for each in by_turn if each) == usage.completion_tokens
 
 
 def wanders(handler: Handler, body: Body) -> None:
@@ -91,6 +96,16 @@ def wanders(handler: Handler, body: Body) -> None:
     action = ("RotateLeft 90", "LookUp", 'Speak "Where is it?"', "Dance")[length % 4]
     speech = ("N/A", '"Turn around."', "no tag")[length % 3]
     handler.reply(200, completion(f"<Action>{action}</Action>" if body["model"] == PERSON else f"<Speak>{speech}"))
+
+
+@pytest.mark.parametrize(("words", "name"), [((), "Bob"), (("persona=alice",), "Alice")])
+def test_a_model_plays_the_persona_that_was_chosen(
+    words: Sequence[str], name: str, server: ChatServer, tmp_path: Path
+) -> None:
+    server.play(wanders)
+    basis(*asking(server, ROLES["person"]), *words, "max_actions=1", "--out", tmp_path)
+    system = server.requests[0]["messages"][0]["content"]
+    assert system.startswith(f"You are {name}") and load_user_prompts("full").personas[name] in system
 
 
 def test_sessions_side_by_side_are_as_one_after_another_that_were_killed(server: ChatServer, tmp_path: Path) -> None:
