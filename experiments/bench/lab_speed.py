@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
+from statistics import fmean, median
 from typing import Any, Literal
-
-import numpy as np
 
 from housewise.agent.basis.views import build_oracle_view
 from housewise.core.errors import UserError
@@ -44,11 +44,11 @@ def time_lab(part: Part, variants: Sequence[str], seed: int, rounds: int) -> Ite
         scenario = draw_scenario(find_variant(name), seed, "training")
         for number in range(rounds):
             ours, theirs = _PARTS[part](scenario)
-            yield from (MeasuredValue(name, number, "ms", each) for each in ours)
+            yield MeasuredValue(name, number, "ms", median(ours))
             yield MeasuredValue(name, number, "slowest_ms", max(ours))
-            yield MeasuredValue(name, number, "per_second", 1000 / float(np.mean(ours)))
-            yield MeasuredValue(name, number, "peer_ms", float(np.mean(theirs)))
-            yield MeasuredValue(name, number, "times_peer", float(np.mean(theirs) / np.mean(ours)))
+            yield MeasuredValue(name, number, "per_second", 1000 / fmean(ours))
+            yield MeasuredValue(name, number, "peer_ms", median(theirs))
+            yield MeasuredValue(name, number, "times_peer", median(theirs) / median(ours))
 
 
 def time_rules(scenario: LabScenario) -> tuple[list[float], list[float]]:
@@ -66,7 +66,7 @@ def time_rules(scenario: LabScenario) -> tuple[list[float], list[float]]:
     problem = open_problem(state)
     actions = [(problem.action(name), list(map(problem.object, rest))) for name, *rest in plan_in_pddl(state, plan)]
     for each in plan:
-        ours.append(_milliseconds(lambda state=state, action=each.action: _repeat(state, action)) / _STEPS_PER_TIMING)
+        ours.append(_milliseconds(partial(_repeat, state, each.action)) / _STEPS_PER_TIMING)
         state, _ = step(state, each.action, space)
     simulator = SequentialSimulator(problem)
     # The first walk is not measured: it grounds the actions.
@@ -101,9 +101,10 @@ def time_turns(scenario: LabScenario) -> tuple[list[float], list[float]]:
 
 def _walk(scenario: LabScenario, space: LabSpace, plan: Sequence[LabPlanStep]) -> list[float]:
     run, turns, times = ScenarioRun(scenario, space), list[LabTurn](), list[float]()
+    space.glimpses(run.state)
     for each in plan:
         for action in (each.action, LabAction("RotateRight", "90")):
-            times.append(_milliseconds(lambda action=action: _turn(run, turns, space, action)))
+            times.append(_milliseconds(partial(_turn, run, turns, space, action)))
     return times
 
 
@@ -120,17 +121,18 @@ def time_pictures(scenario: LabScenario) -> tuple[list[float], list[float]]:
     space, peer = open_lab_space(scenario), open_trimesh_space(scenario)
     run = ScenarioRun(scenario, space)
     states = [run.state]
-    for each in make_plan(scenario.state, scenario.goal, OpenSpace()):
-        run.step(each.action)
+    for planned in make_plan(scenario.state, scenario.goal, OpenSpace()):
+        run.step(planned.action)
         states.append(run.state)
     views = [
         replace(state, body=replace(state.body, heading=(state.body.heading + turn) % 360))
         for state in states
         for turn in _HEADINGS
     ]
+    for each in (space, peer):
+        each.view.picture(run.state)
     ours, theirs = (
-        [_milliseconds(lambda view=view, state=state: view.picture(state)) for state in views]
-        for view in (space.view, peer.view)
+        [_milliseconds(partial(view.picture, state)) for state in views] for view in (space.view, peer.view)
     )
     return ours, theirs
 

@@ -60,12 +60,9 @@ LAB = "make_carrot__banana__simple"
 def test_parts_of_the_lab_are_timed_beside_peers(part: Literal["rule step", "turn", "picture"]) -> None:
     if part == "rule step":
         pytest.importorskip("unified_planning")
-    values = list(time_lab(part, [LAB], 0, 1))
-    found = {value.measure: value.value for value in values}
-    times = [value.value for value in values if value.measure == "ms"]
-    assert len(times) > 1 and found["slowest_ms"] == max(times)
-    assert found["per_second"] == pytest.approx(1000 * len(times) / sum(times))
-    assert found["times_peer"] == pytest.approx(found["peer_ms"] * found["per_second"] / 1000)
+    found = {value.measure: value.value for value in time_lab(part, [LAB], 0, 1)}
+    assert found["slowest_ms"] >= found["ms"] > 0 and found["per_second"] >= 1000 / found["slowest_ms"]
+    assert found["times_peer"] == pytest.approx(found["peer_ms"] / found["ms"])
 
 
 def test_trimesh_shows_the_same_lab() -> None:
