@@ -32,7 +32,9 @@ class BasisTaskSettings(TaskSettings):
     max_actions: int = Field(default=MAX_ACTIONS, ge=1, le=MAX_COUNT)
     """Maximum number of the person's actions per attempt, speech included."""
     person: Literal["bob", "alice", "model", "terminal"] = "bob"
-    """Who acts: the scripted Bob or Alice, a chat model that plays Bob (models.person), or you at the terminal."""
+    """Who acts: the scripted Bob or Alice, a chat model (models.person), or you at the terminal."""
+    persona: Annotated[Literal["bob", "alice"], Affects(needs=("person", "model"))] = "bob"
+    """Whom the chat model plays. Bob likes to be sure and asks; Alice wants to be done soon and speaks very briefly."""
     hears: Annotated[bool, _IF_SCRIPTED_PERSON] = True
     """Whether the scripted person hears the assistant. false is the control without an assistant."""
     mistakes: Annotated[float | None, _IF_SCRIPTED_PERSON] = Field(default=None, ge=0, le=1)
