@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -249,3 +249,22 @@ def _visual_words() -> frozenset[str]:
     names = {word for kind in KINDS.values() if kind.fuzzy for word in vocabulary.text_content(kind.name)}
     known = frozenset(vocabulary.keys.values()) - (names - _look_words()) | _look_words()
     return known - _common_names(True) - _common_names(False) - categories() | _colors()
+
+
+def without_held(instruction: Instruction, held: SeenThing, aliases: Mapping[str, set[str]]) -> Instruction:
+    """Return an instruction without the words for the thing in the hand, if others are left.
+
+    Args:
+        instruction: What to do.
+        held: The thing in the hand.
+        aliases: Words by which things were called, by id.
+    """
+    called = aliases.get(held.id, set())
+    names, words = {*load_vocabulary().text_content(held.name), *called}, {*thing_words(held), *called}
+
+    def rest(said: Collection[str]) -> tuple[str, ...]:
+        # Without the name of the held thing, its colour belongs to another thing.
+        return tuple(word for word in said if word not in words or not names.intersection(said))
+
+    left = replace(instruction, place_words=rest(instruction.place_words), context=rest(instruction.context))
+    return replace(left, words=rest(instruction.words)) if rest(instruction.words) or left.context else left

@@ -7,7 +7,6 @@ agenda), asks for help, or tries something by common sense (``common_sense``).
 from __future__ import annotations
 
 import random
-from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from housewise.people.lab.common_sense import Improviser
@@ -24,7 +23,7 @@ from housewise.people.lab.grounding import (
     possible_matches,
     said_places,
     shows_all,
-    thing_words,
+    without_held,
 )
 from housewise.people.lab.lapses import Lapses
 from housewise.people.lab.phrases import Occasion, load_user_phrases
@@ -32,7 +31,6 @@ from housewise.people.lab.understanding import Instruction, understand
 from housewise.people.lab.user_memory import UserMemory
 from housewise.people.lab.verb_spotting import HERE
 from housewise.people.lab.views import SeenThing, UserTurn, UserView
-from housewise.people.lab.vocabulary import load_vocabulary
 from housewise.worlds.lab.actions import LabAction, Verb
 
 
@@ -106,7 +104,7 @@ class ScriptedUser:
         self._agenda = _Agenda()
         self._improviser = Improviser()
         self._dangers: set[str] = set()
-        self._opened: set[str] = set()
+        self._inspected: set[str] = set()
         self._unanswered = 0
         self._must_answer = False
         self._target: str | None = None
@@ -204,7 +202,11 @@ class ScriptedUser:
             on = replace(step, verb="Break", words=step.place_words, place_words=(), context=())
             is_blow = is_tool(view.held) and bool(on.words and self._meant(on, view, "Break"))  # type: ignore[arg-type]
             return self._find_and_act(on, view) if is_blow else None  # "bring the hammer down on the plate"
-        if verb is None and view.held is not None and (rest := _without(step, view.held, self._memory)) != step:
+        if (
+            verb is None
+            and view.held is not None
+            and (rest := without_held(step, view.held, self._memory.aliases)) != step
+        ):
             step = replace(rest, verb="Place")  # "the mug's place is the machine"
         if step.room not in ("", HERE, view.room):
             return UserTurn("It should be in that room.", self._go(step.room, view))
@@ -281,7 +283,7 @@ class ScriptedUser:
         excluded = self._agenda.excluded | self._refuted.get(_meaning(step), set())
         known = [each for each in known if each.id not in excluded and "floating" not in each.look.split()]
         if view.held is not None and verb in _HAND:
-            step = _without(step, view.held, self._memory)
+            step = without_held(step, view.held, self._memory.aliases)
         matches = find_matches(step, known, self._memory.aliases, verb)
         if matches:
             return possible_matches(matches, step.side)
@@ -304,7 +306,7 @@ class ScriptedUser:
         room = self._memory.rooms[found.id] if found else ""
         if room and names_common(step):
             return UserTurn("I saw it there.", LabAction("GotoRoom", room))
-        if (container := self._closed_container(step, view)) is not None:
+        if (container := self._look_into_container(step, view)) is not None:
             return container
         likely = said_places(step, self._memory.things_here(view))
         if (action := self._memory.explore(view, self._dangers, likely)) is not None:
@@ -320,16 +322,23 @@ class ScriptedUser:
         self._memory.explore_again(view.room)
         return self._say(occasion, "I cannot find it.", view, thing=name)
 
-    def _closed_container(self, step: Instruction, view: UserView) -> UserTurn | None:
-        """Open a container that was mentioned beside a thing that is not in view: "the lever in the white box"."""
+    def _look_into_container(self, step: Instruction, view: UserView) -> UserTurn | None:
+        """Open a container that was mentioned beside a thing that is not in view, or walk up to it where it is open.
+
+        "The lever in the white box" is such a mention. Each container is looked into once.
+        """
         around = replace(step, verb="Open", words=(*step.words, *step.place_words, *step.context), context=())
         for thing in self._meant(around, view, "Open") if around.words else ():
-            if thing.id not in self._opened and "open" not in thing.look.split():
-                turn = self._act_on(thing, "Open", view)
-                if self._agenda.is_acting:
-                    self._agenda.is_acting = False
-                    self._opened.add(thing.id)
-                return turn
+            if thing.id in self._inspected:
+                continue
+            if "open" in thing.look.split():
+                self._inspected.add(thing.id)
+                return UserTurn("I look into it.", LabAction("GotoObject", thing.id))
+            turn = self._act_on(thing, "Open", view)
+            if self._agenda.is_acting:
+                self._agenda.is_acting = False
+                self._inspected.add(thing.id)
+            return turn
         return None
 
     def _take_first(self, step: Instruction, view: UserView) -> UserTurn | None:
@@ -384,16 +393,3 @@ _TURN = LabAction("RotateRight", "90")
 
 def _meaning(step: Instruction) -> _Meaning:
     return step.verb, frozenset(step.words)
-
-
-def _without(step: Instruction, held: SeenThing, memory: UserMemory) -> Instruction:
-    """Return an instruction without the words for the thing in the hand, if others are left."""
-    aliases = memory.aliases.get(held.id, set())
-    names, words = {*load_vocabulary().text_content(held.name), *aliases}, {*thing_words(held), *aliases}
-
-    def rest(said: Collection[str]) -> tuple[str, ...]:
-        # Without the name of the held thing, its colour belongs to another thing.
-        return tuple(word for word in said if word not in words or not names.intersection(said))
-
-    left = replace(step, place_words=rest(step.place_words), context=rest(step.context))
-    return replace(left, words=rest(step.words)) if rest(step.words) or left.context else left
