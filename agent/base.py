@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, Generic, Protocol, TypeVar
 
 from housewise.core.migrations import find_former_name
@@ -50,12 +50,7 @@ class History(Generic[O]):
 
 def total_usage(replies: Iterable[Reply]) -> Usage:
     """Sum the tokens of replies and count their finish reasons."""
-    replies = list(replies)
-    return Usage(
-        prompt_tokens=sum(reply.prompt_tokens for reply in replies),
-        completion_tokens=sum(reply.completion_tokens for reply in replies),
-        finish_reasons=dict(Counter(reply.finish_reason for reply in replies)),
-    )
+    return reduce(Usage.plus, (reply.usage for reply in replies), Usage())
 
 
 class Agent(Protocol[O, A]):

@@ -129,19 +129,20 @@ class Advisor:
             "thing": name_with_color(thing) if KINDS[thing.kind].is_common else thing_name(thing, "full"),
             "held": held or "it",
             "room": thing.room,
-            "place": furniture_words(state, thing),
+            "place": self._place(state, thing),
             "look": self.look(thing),
             "reason": advice.reason.rstrip("."),
         }
 
-
-def furniture_words(state: LabState, thing: Thing) -> str:
-    """Return on or in what a thing is, such as ``"on the green table"``; empty if it is on nothing."""
-    if thing.container is None or thing.container not in state.by_id:
-        return ""
-    holder = state[thing.container]
-    preposition = "in" if "openable" in KINDS[holder.kind].properties else "on"
-    return f"{preposition} the {name_with_color(holder)}"
+    def _place(self, state: LabState, thing: Thing) -> str:
+        """Return where a thing is, such as ``"on the green table"``; empty if it is on nothing in another room."""
+        if thing.container is None or thing.container not in state.by_id:
+            return "in this room" if thing.room == state.room else ""
+        holder = state[thing.container]
+        preposition = "in" if "openable" in KINDS[holder.kind].properties else "on"
+        look = self.look(holder)
+        name = f"{thing_name(holder, 'full')}, the {look}" if look else name_with_color(holder)
+        return f"{preposition} the {name}"
 
 
 def find_glimpse(state: LabState, surroundings: Surroundings, id: str) -> Glimpse | None:

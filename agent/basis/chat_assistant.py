@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import Literal
 
-from housewise.agent.base import total_usage
 from housewise.agent.basis.views import AssistantTurn, AssistantView
 from housewise.core.configs import CONFIGS
 from housewise.core.template_text import Template, template_text
@@ -93,7 +92,7 @@ class ChatAssistant:
 
         reply = complete_with_history(self._model, view.history_text, build)
         speech = read_speech(read_tag(reply, "Speak"))
-        return AssistantTurn(reply.thoughts.strip(), speech or None, speech is not None, total_usage([reply]))
+        return AssistantTurn(reply.thoughts.strip(), speech or None, speech is not None, reply.usage)
 
     def messages(self, view: AssistantView) -> tuple[Message, ...]:
         """Return the prompt of a turn."""

@@ -13,6 +13,10 @@ from housewise.worlds.lab.kinds import KINDS, Property
 SPEECH_RATE = 0.56
 """Share of turns at which the paper's oracle speaks (Table 2: 14.7 assistant turns in 25.9 steps)."""
 
+FREQUENT_ADVICE = "Open the fuse box. It is the box: white metal on the wall with a yellow lightning sign."
+"""The most frequent advice of the scripted oracle in training scenarios, counted over the 70 variants by what is to be
+done with which kind of thing. A test counts again (``test_scripted_pair.py``)."""
+
 _VERBS: dict[Verb, Property] = {
     "Pickup": "pickupable", "Place": "receptacle", "Open": "openable", "Toggle": "toggleable", "Break": "breakable",
 }  # fmt: skip
@@ -45,7 +49,7 @@ class FixedSpeech:
     """Says the same at every turn, such as the most frequent advice; silent without a text."""
 
     def __init__(self, text: str | None = None) -> None:
-        self.name = "silent" if text is None else "fixed"
+        self.name = "silent" if text is None else "frequent"
         self._text = text
 
     def turn(self, view: OracleView) -> AssistantTurn:

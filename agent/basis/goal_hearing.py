@@ -14,7 +14,7 @@ from pydantic import Field, RootModel, model_validator
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import suggest_names
 from housewise.core.validation import StrictModel, read_model
-from housewise.people.lab.understanding import HERE, take_room
+from housewise.people.lab.verb_spotting import HERE, take_room
 from housewise.people.lab.vocabulary import load_vocabulary, tokenize
 from housewise.worlds.lab.goals import TASKS
 from housewise.worlds.lab.history import clip_speech

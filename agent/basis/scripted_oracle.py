@@ -84,9 +84,9 @@ class ScriptedOracle:
         if spoken:
             if is_new or not _is_acknowledgement(spoken):
                 return self._advise(view, advice, "They spoke.", True)
-            return AssistantTurn("They have understood.")
+            return AssistantTurn(_thought(advice, "They have understood."))
         if last is not None and not last.outcome.succeeded:
-            return self._advise(view, advice, f"It failed: {last.outcome.message}", True, self._draw("sorry"))
+            return self._advise(view, advice, "It failed.", True, self._draw("sorry"))
         if is_new:
             return self._advise(view, advice, "The next step is new.", True)
         return self._remind(view, advice)
@@ -119,16 +119,16 @@ class ScriptedOracle:
             self._notified.add(advice.thing)
             slots = self._advisor.slots(advice, view.state)
             text = self._phrases.draw("notify", self._generator, **slots, side=side_words(glimpse))
-            return AssistantTurn("What they need is in view.", text)
+            return AssistantTurn(_thought(advice, "It is in view."), text)
         if self._silent_turns >= PATIENCE:
             return self._advise(view, advice, "They do not get on.", True)
-        return AssistantTurn("They do as advised.")
+        return AssistantTurn(_thought(advice, "They do as advised."))
 
-    def _advise(self, view: OracleView, advice: Advice, thought: str, with_look: bool, lead: str = "") -> AssistantTurn:
+    def _advise(self, view: OracleView, advice: Advice, reason: str, with_look: bool, lead: str = "") -> AssistantTurn:
         if find_glimpse(view.state, view.surroundings, advice.thing) is not None:
             self._notified.add(advice.thing)
         text = self._advisor.say(advice, view.state, view.surroundings, self._generator, with_look)
-        return AssistantTurn(f"{thought} Next: {advice.verb} {advice.thing}.", f"{lead} {text}".strip())
+        return AssistantTurn(_thought(advice, reason), f"{lead} {text}".strip())
 
     def _danger(self, view: OracleView) -> str | None:
         """Return a warning of an active gravity flipper, once for each visit of its room."""
@@ -153,6 +153,11 @@ class ScriptedOracle:
 
     def _draw(self, remark: Remark) -> str:
         return self._phrases.draw(remark, self._generator)
+
+
+def _thought(advice: Advice, reason: str) -> str:
+    """Return the next step, and why it is said or not; a model that learns from it plans before it speaks."""
+    return f"Next: {advice.verb} {advice.thing}. {reason}"
 
 
 def _is_acknowledgement(text: str) -> bool:

@@ -21,6 +21,7 @@ _LIBRARIES = (
     "embreex",
     "habitat_sim",
     "trimesh",
+    "unified-planning",
     "torch",
     "transformers",
     "llguidance",

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from housewise.core.errors import UserError
 from housewise.core.printable_text import make_printable
+from housewise.core.record import Usage
 
 
 class ChatModelError(UserError):
@@ -145,6 +146,15 @@ class Reply:
     def is_cut(self) -> bool:
         """Whether the reply was cut at its limit of tokens."""
         return ended_at_limit(self.finish_reason)
+
+    @property
+    def usage(self) -> Usage:
+        """Its tokens and the reason for its end, as records count them."""
+        return Usage(
+            prompt_tokens=self.prompt_tokens,
+            completion_tokens=self.completion_tokens,
+            finish_reasons={self.finish_reason: 1},
+        )
 
     @property
     def complete_lines(self) -> str:

@@ -110,6 +110,7 @@ class EpisodeLoop(Generic[O, A]):
             self._observation = step.observation
             self._history.steps.append(step)
             self._history.cost += step.cost
+            self._usage = self._usage.plus(step.usage)
             self._over, self._end_reason = step.over, step.end_reason
             if step.over or (step.blocked and self._limits.replan_when_blocked):
                 followed = False

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
-from housewise.core.record import Event
+from housewise.core.record import Event, Usage
 
 O = TypeVar("O")  # noqa: E741 - the usual symbol of observations
 A_contra = TypeVar("A_contra", contravariant=True)
@@ -26,6 +26,7 @@ class Step(Generic[O]):
         blocked: Whether the action failed, so that the remaining actions of the same decision are dropped.
         over: Whether the world ends the episode.
         end_reason: Why it ends it. Defaults to its steps having run out.
+        usage: Tokens and times of models that are part of the world, such as a model that plays a person.
     """
 
     observation: O
@@ -34,6 +35,7 @@ class Step(Generic[O]):
     blocked: bool = False
     over: bool = False
     end_reason: str = OUT_OF_STEPS
+    usage: Usage = field(default_factory=Usage)
 
 
 class World(Protocol[O, A_contra]):

@@ -91,7 +91,7 @@ class ChatUser:
 
         reply = complete_with_history(self._model, _history(view), build)
         action = read_action(read_tag(reply, "Action") or "")
-        return UserTurn(reply.thoughts.strip(), action or UNREADABLE, action is not None)
+        return UserTurn(reply.thoughts.strip(), action or UNREADABLE, action is not None, reply.usage)
 
     def messages(self, view: UserView, history: str | None = None) -> tuple[Message, ...]:
         """Return the prompt of a turn.

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import pairwise
 
-from housewise.people.lab.understanding import Instruction
+from housewise.people.lab.understanding import Instruction, categories
 from housewise.people.lab.views import SeenThing
 from housewise.people.lab.vocabulary import load_vocabulary
 from housewise.worlds.lab.actions import Verb
@@ -139,13 +140,17 @@ def names_common(instruction: Instruction) -> bool:
 
 def plain_words() -> frozenset[str]:
     """Return the words that everybody knows: of looks, common things and categories."""
-    return _visual_words() | _common_names(True) | _common_names(False) | _categories()
+    return _visual_words() | _common_names(True) | _common_names(False) | categories()
 
 
 def is_meaningful(instruction: Instruction) -> bool:
     """Return whether an instruction does more than state something that a person cannot make sense of."""
-    words = {*instruction.words, *instruction.place_words, *instruction.context}
-    return instruction.verb is not None or bool(instruction.room or words & plain_words())
+    return instruction.verb is not None or bool(instruction.room) or is_plain(instruction)
+
+
+def is_plain(instruction: Instruction) -> bool:
+    """Return whether an instruction has words that everybody knows."""
+    return bool({*instruction.words, *instruction.place_words, *instruction.context} & plain_words())
 
 
 def possible_matches(matches: Sequence[Match], side: str) -> list[SeenThing]:
@@ -177,19 +182,18 @@ def _score(
     weights = dict.fromkeys(instruction.place_words, 0.3)
     weights |= dict.fromkeys(instruction.context, 0.5)
     weights |= dict.fromkeys(instruction.words, 1.0)
-    name = load_vocabulary().text_content(thing.name)
     score = sum(weights[word] * (0.5 + 1 / frequency[word]) for word in weights if word in words)
     score += sum(0.3 * weight for word, weight in weights.items() if word in holder and word not in words)
-    colors = _colors() & {*instruction.words, *instruction.context} - {*holder}
+    colors = _own_colors(instruction.words, holder) | _own_colors(instruction.context, holder)
     if not score or (colors and not colors.intersection(words)):
         return 0.0
     if is_common(thing.name):
         # A common thing is known by its name: "jar" alone does not mean the other kind of jar.
-        called = [word for word in name if word in weights]
+        called = [word for word in _naming_words(thing.name) if word in weights]
         other = (_common_names(is_small(thing)) & {*instruction.words}) - {*words, *holder, *others}
         return score + len(called) if called and not other else 0.0
-    said = [word for word in instruction.words if word in _categories()] or [
-        word for word in instruction.context if word in _categories()
+    said = [word for word in instruction.words if word in categories()] or [
+        word for word in instruction.context if word in categories()
     ]
     if said and not set(said) & set(words):
         return 0.0  # "the red computer" is no machine
@@ -203,11 +207,31 @@ def _score(
     return score
 
 
+def _own_colors(said: Sequence[str], holder: Collection[str]) -> frozenset[str]:
+    """Return the colours that were said, without those of what the thing lies on: "white" of "on the white table"."""
+    named = pairwise([*said, ""])
+    return frozenset(word for word, after in named if word in _colors() and not (word in holder and after in holder))
+
+
 @lru_cache(maxsize=2)
 def _common_names(small: bool) -> frozenset[str]:
     """Return the words of the names of common things, small ones or furniture."""
     names = [kind.name for kind in KINDS.values() if kind.is_common and ("pickupable" in kind.properties) == small]
     return frozenset(word for name in names for word in load_vocabulary().text_content(name))
+
+
+@lru_cache(maxsize=256)
+def _naming_words(name: str) -> tuple[str, ...]:
+    """Return the words of a common name by which its thing is called: "shelf" of "red wall shelf"."""
+    words = load_vocabulary().text_content(name)
+    return tuple(word for word in words if word not in _colors() | _look_words() or word == words[-1])
+
+
+@lru_cache(maxsize=1)
+def _look_words() -> frozenset[str]:
+    """Return the words of the looks of uncommon things."""
+    vocabulary = load_vocabulary()
+    return frozenset(word for kind in KINDS.values() for word in vocabulary.text_content(kind.look))
 
 
 @lru_cache(maxsize=1)
@@ -218,19 +242,29 @@ def _colors() -> frozenset[str]:
 
 
 @lru_cache(maxsize=1)
-def _categories() -> frozenset[str]:
-    """Return the words of fuzzy names: machine, computer and so on."""
-    vocabulary = load_vocabulary()
-    return frozenset(word for kind in KINDS.values() if kind.fuzzy for word in vocabulary.text_content(kind.fuzzy))
-
-
-@lru_cache(maxsize=1)
 def _visual_words() -> frozenset[str]:
     """Return the words of shapes, colours and parts that everybody knows."""
     vocabulary = load_vocabulary()
     # Names of uncommon things, such as "laser" or "virus", tell nothing about a look.
     names = {word for kind in KINDS.values() if kind.fuzzy for word in vocabulary.text_content(kind.name)}
-    looks = {word for kind in KINDS.values() for word in vocabulary.text_content(kind.look)}
-    colors = {word for kind in KINDS.values() for color in kind.colors for word in vocabulary.text_content(color)}
-    known = frozenset(vocabulary.keys.values()) - (names - looks) | looks
-    return known - _common_names(True) - _common_names(False) - _categories() | colors
+    known = frozenset(vocabulary.keys.values()) - (names - _look_words()) | _look_words()
+    return known - _common_names(True) - _common_names(False) - categories() | _colors()
+
+
+def without_held(instruction: Instruction, held: SeenThing, aliases: Mapping[str, set[str]]) -> Instruction:
+    """Return an instruction without the words for the thing in the hand, if others are left.
+
+    Args:
+        instruction: What to do.
+        held: The thing in the hand.
+        aliases: Words by which things were called, by id.
+    """
+    called = aliases.get(held.id, set())
+    names, words = {*load_vocabulary().text_content(held.name), *called}, {*thing_words(held), *called}
+
+    def rest(said: Collection[str]) -> tuple[str, ...]:
+        # Without the name of the held thing, its colour belongs to another thing.
+        return tuple(word for word in said if word not in words or not names.intersection(said))
+
+    left = replace(instruction, place_words=rest(instruction.place_words), context=rest(instruction.context))
+    return replace(left, words=rest(instruction.words)) if rest(instruction.words) or left.context else left

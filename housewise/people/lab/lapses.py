@@ -10,7 +10,7 @@ from housewise.people.lab.grounding import is_suitable
 from housewise.people.lab.views import SeenThing, UserView
 from housewise.worlds.lab.actions import Verb
 from housewise.worlds.lab.state import ROOMS
-from housewise.worlds.lab.texts import NEAR_METRES
+from housewise.worlds.lab.texts import NEAR_METRES, side_of
 
 
 class Lapses:
@@ -25,10 +25,15 @@ class Lapses:
         self._probability, self._seed = probability, seed
         self._noticed: set[str] = set()
 
-    def glance(self, view: UserView) -> UserView:
-        """Return what the person notices of what is in view. What was noticed once is noticed again."""
+    def glance(self, view: UserView, sides: Collection[str] = ()) -> UserView:
+        """Return what the person notices of what is in view. What was noticed once is noticed again.
+
+        Args:
+            view: What is in view.
+            sides: Sides to which the assistant has just pointed. Nothing there is overlooked.
+        """
         for thing in view.things:
-            if not self._occurs(view, f"overlook {thing.id}"):
+            if side_of(thing.bearing) in sides or not self._occurs(view, f"overlook {thing.id}"):
                 self._noticed.add(thing.id)
         return replace(view, things=tuple(thing for thing in view.things if thing.id in self._noticed))
 

@@ -10,7 +10,9 @@ from housewise.worlds.lab.history import MAX_SPEECH
 
 _INDEX = re.compile(r"\s*\[\d+\]")
 _UNDERSCORE = re.compile(r"(?<=[^\W_])_(?=[^\W_])")
-_ID = re.compile(r"[\[(<]*\b([a-z][a-z0-9]*(?:_[a-z0-9]+)*)_\d+\b[\])>]*", re.IGNORECASE)
+_ID = re.compile(
+    r"(?P<before>[\[(<]*)\b(?P<words>[a-z][a-z0-9]*(?:_[a-z0-9]+)*)_\d+\b(?P<after>[\])>]*)", re.IGNORECASE
+)
 _THOUGHT_CHARACTERS = 1500
 
 
@@ -50,5 +52,12 @@ def unquote(text: str) -> str:
 
 def remove_ids(text: str) -> str:
     """Return speech with the words of ids in place of ids, since nobody says them: "the laser monitor"."""
-    words = _ID.sub(lambda match: match[1], _INDEX.sub("", text))
-    return _UNDERSCORE.sub(" ", words)
+    return _UNDERSCORE.sub(" ", _ID.sub(_words_of_id, _INDEX.sub("", text)))
+
+
+def _words_of_id(match: re.Match[str]) -> str:
+    """Return the words of an id without the brackets around it. Other brackets belong to the sentence."""
+    before, after = match["before"], match["after"]
+    while before and after and f"{before[-1]}{after[0]}" in ("[]", "()", "<>"):
+        before, after = before[:-1], after[1:]
+    return f"{before}{match['words']}{after}"

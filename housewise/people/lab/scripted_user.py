@@ -7,7 +7,6 @@ agenda), asks for help, or tries something by common sense (``common_sense``).
 from __future__ import annotations
 
 import random
-from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
 from housewise.people.lab.common_sense import Improviser
@@ -16,6 +15,7 @@ from housewise.people.lab.grounding import (
     is_common,
     is_described,
     is_meaningful,
+    is_plain,
     is_small,
     is_suitable,
     is_tool,
@@ -23,14 +23,14 @@ from housewise.people.lab.grounding import (
     possible_matches,
     said_places,
     shows_all,
-    thing_words,
+    without_held,
 )
 from housewise.people.lab.lapses import Lapses
 from housewise.people.lab.phrases import Occasion, load_user_phrases
-from housewise.people.lab.understanding import HERE, Instruction, understand
+from housewise.people.lab.understanding import Instruction, understand
 from housewise.people.lab.user_memory import UserMemory
+from housewise.people.lab.verb_spotting import HERE
 from housewise.people.lab.views import SeenThing, UserTurn, UserView
-from housewise.people.lab.vocabulary import load_vocabulary
 from housewise.worlds.lab.actions import LabAction, Verb
 
 
@@ -62,7 +62,6 @@ ALICE = UserTraits("Alice", talkativeness=0.0)
 BOB = UserTraits("Bob")
 _HAND: tuple[Verb, ...] = ("Place", "Pour", "Throw", "Break")
 _MOVES: dict[Verb, str] = {"MoveForward": "1", "MoveBackward": "1", "RotateLeft": "90", "RotateRight": "90"}
-
 
 _Meaning = tuple[Verb | None, frozenset[str]]
 """What is to be done, and the words for the thing."""
@@ -105,7 +104,7 @@ class ScriptedUser:
         self._agenda = _Agenda()
         self._improviser = Improviser()
         self._dangers: set[str] = set()
-        self._opened: set[str] = set()
+        self._inspected: set[str] = set()
         self._unanswered = 0
         self._must_answer = False
         self._target: str | None = None
@@ -117,7 +116,8 @@ class ScriptedUser:
     def act(self, view: UserView) -> UserTurn:
         """See ``LabUser.act``."""
         self._generator = random.Random(f"{self._seed}:{len(view.history)}")
-        view = self._lapses.glance(view)
+        advice = understand(view.speech).instructions if self.traits.hears and view.speech else ()
+        view = self._lapses.glance(view, {each.side for each in advice})
         self._memory.look(view)
         self._check_last_action(view)
         if self.traits.hears and view.speech:
@@ -149,6 +149,7 @@ class ScriptedUser:
         avoided = [match for each in advice.avoided for match in self._meant(each, view, None)[:1]]
         self._dangers = {each.id for each in avoided}
         steps = [each for each in advice.instructions if is_meaningful(each)]
+        steps = [each for each in steps if each.verb or is_plain(each)] or steps  # without remarks beside orders
         if not steps:
             return
         self._unanswered = 0
@@ -198,7 +199,15 @@ class ScriptedUser:
             return None if view.room == step.room else self._do(self._go(step.room, view), "I was sent there.")
         is_held = view.held is not None and bool(self._meant(step, view, "Pickup", [view.held]))
         if verb == "Pickup" and is_held:
-            return None
+            on = replace(step, verb="Break", words=step.place_words, place_words=(), context=())
+            is_blow = is_tool(view.held) and bool(on.words and self._meant(on, view, "Break"))  # type: ignore[arg-type]
+            return self._find_and_act(on, view) if is_blow else None  # "bring the hammer down on the plate"
+        if (
+            verb is None
+            and view.held is not None
+            and (rest := without_held(step, view.held, self._memory.aliases)) != step
+        ):
+            step = replace(rest, verb="Place")  # "the mug's place is the machine"
         if step.room not in ("", HERE, view.room):
             return UserTurn("It should be in that room.", self._go(step.room, view))
         if verb in _MOVES and not step.words:
@@ -271,11 +280,10 @@ class ScriptedUser:
     ) -> list[SeenThing]:
         """Return the things in view, or remembered in this room, that an instruction may mean, best first."""
         known = candidates if candidates is not None else self._memory.things_here(view)
-        # Nobody reaches for what floats.
         excluded = self._agenda.excluded | self._refuted.get(_meaning(step), set())
         known = [each for each in known if each.id not in excluded and "floating" not in each.look.split()]
         if view.held is not None and verb in _HAND:
-            step = _without(step, view.held, self._memory)
+            step = without_held(step, view.held, self._memory.aliases)
         matches = find_matches(step, known, self._memory.aliases, verb)
         if matches:
             return possible_matches(matches, step.side)
@@ -294,10 +302,11 @@ class ScriptedUser:
         later = [each.room for each in self._agenda.steps[1:] if each.verb == "GotoRoom" and each.room != view.room]
         if later and not step.room and step.verb is not None:
             return UserTurn("Perhaps it is where I shall go next.", LabAction("GotoRoom", later[0]))
-        room = "" if step.room else self._memory.room_of(step, view.room)
+        found = None if step.room else self._memory.find_elsewhere(step, view.room)
+        room = self._memory.rooms[found.id] if found else ""
         if room and names_common(step):
             return UserTurn("I saw it there.", LabAction("GotoRoom", room))
-        if (container := self._closed_container(step, view)) is not None:
+        if (container := self._look_into_container(step, view)) is not None:
             return container
         likely = said_places(step, self._memory.things_here(view))
         if (action := self._memory.explore(view, self._dangers, likely)) is not None:
@@ -313,16 +322,23 @@ class ScriptedUser:
         self._memory.explore_again(view.room)
         return self._say(occasion, "I cannot find it.", view, thing=name)
 
-    def _closed_container(self, step: Instruction, view: UserView) -> UserTurn | None:
-        """Open a container that was mentioned beside a thing that is not in view: "the lever in the white box"."""
+    def _look_into_container(self, step: Instruction, view: UserView) -> UserTurn | None:
+        """Open a container that was mentioned beside a thing that is not in view, or walk up to it where it is open.
+
+        "The lever in the white box" is such a mention. Each container is looked into once.
+        """
         around = replace(step, verb="Open", words=(*step.words, *step.place_words, *step.context), context=())
         for thing in self._meant(around, view, "Open") if around.words else ():
-            if thing.id not in self._opened and "open" not in thing.look.split():
-                turn = self._act_on(thing, "Open", view)
-                if self._agenda.is_acting:
-                    self._agenda.is_acting = False
-                    self._opened.add(thing.id)
-                return turn
+            if thing.id in self._inspected:
+                continue
+            if "open" in thing.look.split():
+                self._inspected.add(thing.id)
+                return UserTurn("I look into it.", LabAction("GotoObject", thing.id))
+            turn = self._act_on(thing, "Open", view)
+            if self._agenda.is_acting:
+                self._agenda.is_acting = False
+                self._inspected.add(thing.id)
+            return turn
         return None
 
     def _take_first(self, step: Instruction, view: UserView) -> UserTurn | None:
@@ -377,16 +393,3 @@ _TURN = LabAction("RotateRight", "90")
 
 def _meaning(step: Instruction) -> _Meaning:
     return step.verb, frozenset(step.words)
-
-
-def _without(step: Instruction, held: SeenThing, memory: UserMemory) -> Instruction:
-    """Return an instruction without the words for the thing in the hand, if others are left."""
-    aliases = memory.aliases.get(held.id, set())
-    names, words = {*load_vocabulary().text_content(held.name), *aliases}, {*thing_words(held), *aliases}
-
-    def rest(said: Collection[str]) -> tuple[str, ...]:
-        # Without the name of the held thing, its colour belongs to another thing.
-        return tuple(word for word in said if word not in words or not names.intersection(said))
-
-    left = replace(step, place_words=rest(step.place_words), context=rest(step.context))
-    return replace(left, words=rest(step.words)) if rest(step.words) or left.context else left

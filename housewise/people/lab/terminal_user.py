@@ -39,7 +39,7 @@ look, look at 3              what you see; what is indented lies on the thing ab
 map, hand, task              what you saw where, what you hold, what to do
 picture FILE.png             saves what you see
 quit                         ends it
-look, map, hand, task, picture and help take no action; all else takes one or two."""
+look, map, hand, task, picture, help and thanks take no action; all else takes one or two."""
 _EXAMPLES = "go to the table; take 3; say where is the hammer; help"
 _INDENT = "      "
 _RESULTS: dict[Verb, str] = {
@@ -234,6 +234,8 @@ class TerminalUser:
             self._prompt.say("\n".join(self._describe_room(room, view) for room in ROOMS), _INDENT)
         elif line.command == "task":
             self._prompt.say(view.goal)
+        elif line.command == "courtesy":
+            self._prompt.say("You need not say that. To say it all the same, which takes an action, begin with say.")
         elif line.command == "hand":
             self._prompt.say(f"You hold this: {describe_thing(view.held)}." if view.held else "Your hand is empty.")
         else:

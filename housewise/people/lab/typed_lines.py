@@ -9,11 +9,12 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from housewise.people.lab.understanding import HERE, Instruction, understand
+from housewise.people.lab.understanding import Instruction, understand
+from housewise.people.lab.verb_spotting import HERE
 from housewise.people.lab.vocabulary import load_vocabulary
 from housewise.worlds.lab.actions import AMOUNTS, LabAction, Verb
 
-GameCommand = Literal["look", "examine", "map", "hand", "task", "picture", "help", "quit"]
+GameCommand = Literal["look", "examine", "map", "hand", "task", "picture", "help", "quit", "courtesy"]
 
 _COMMANDS: dict[str, GameCommand] = {
     **dict.fromkeys(("look", "l", "view", "what do i see"), "look"),
@@ -33,6 +34,11 @@ _QUOTED = re.compile(r"[\"“'](?P<text>.+?)[\"”']?")
 _TALK = re.compile(
     r"(?:(?:i|i'm|i'd|i've|my|we|yes|no|ok|okay|thanks|thank you|hello|hi|hey|sorry|where|what|which|who|why|how|is|are"
     r"|do|does|did|can|could|should|shall|will|would|may|there|ask|tell)\b.*|help me\b.*|.*\?)",
+    re.IGNORECASE,
+)
+_GREETING = r"(?:ok|okay|oh|great|good|nice|cool|perfect|thanks|thank you|cheers|hello|hi|hey|sorry|got it)"
+_COURTESY = re.compile(
+    rf"{_GREETING}(?:[ ,.!]+(?:{_GREETING}|a lot|so much|very much|again|there|assistant|for your help))*[ .!]*",
     re.IGNORECASE,
 )
 _PICTURE = re.compile(
@@ -93,6 +99,8 @@ def read_line(typed: str) -> TypedLine | None:
     if (spoken := _QUOTED.fullmatch(line)) or (spoken := _SAY.fullmatch(line)):
         text = spoken["text"].strip('"“”')
         return TypedLine((LabAction("Speak", text),)) if text.strip() else None
+    if _COURTESY.fullmatch(line):
+        return TypedLine(command="courtesy")
     room = next((room for room, names in load_vocabulary().rooms.items() if plain.removeprefix("the ") in names), "")
     if moves := (LabAction("GotoRoom", room),) if room else _read_move(plain):
         return TypedLine(moves)

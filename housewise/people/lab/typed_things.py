@@ -106,9 +106,15 @@ class ThingChooser:
             if matches:
                 things = _on_side(possible_matches(matches, step.side), step.side)
                 return self._only(things, view, is_known or described is not None or is_common(things[0].name))
-        room = self.memory.room_of(replace(step, verb=None), view.room) if is_known or described else ""
-        hint = f"You saw such a thing in the {room}." if room else _SEARCH_HINT
+        elsewhere = self.memory.find_elsewhere(replace(step, verb=None), view.room) if is_known or described else None
+        hint = f"You saw this{self._remembered_place(elsewhere)}." if elsewhere else _SEARCH_HINT
         raise UnclearThing(f"You see nothing here that fits that. {hint}")
+
+    def _remembered_place(self, thing: SeenThing) -> str:
+        """Return where a thing of another room was seen."""
+        holder = self.memory.things.get(thing.holder)
+        on = f", on or in this: {describe_thing(holder)}" if holder else ""
+        return f" in the {self.memory.rooms[thing.id]}: {describe_thing(thing)}{on}"
 
     def _only(self, things: Sequence[SeenThing], view: UserView, is_sure: bool) -> SeenThing:
         """Return the thing that was meant last, if it is among some, or the nearest if all look alike.

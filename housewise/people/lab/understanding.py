@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from housewise.people.lab.verb_spotting import HERE, Segment, split_at_verbs, take_room
 from housewise.people.lab.vocabulary import SpeechVocabulary, SpokenVerb, find_phrase, load_vocabulary, tokenize
 from housewise.worlds.lab.actions import MANIPULATIONS, Verb
 from housewise.worlds.lab.history import clip_speech
+from housewise.worlds.lab.kinds import KINDS
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,6 @@ class UnderstoodSpeech:
     is_question: bool = False
 
 
-HERE = "here"
-
 _SENTENCE = re.compile(r"[^.!?;()\n]+[.!?;\n]*")
 _QUESTION = re.compile(
     r"(what|which|how|where|why|who|do you (want|need|know|have|like|mean)|are you|is your|have you|did you|does|"
@@ -63,14 +63,33 @@ _SUGGESTION = re.compile(
     r"((may|can) i ask you to|how about|what about|what if you|what you|where you|how you|why not|why don't you)\b"
 )
 
-_SEEING = frozenset({"can", "i", "you", "you'll", "should", "will", "could", "i'll", "may", "might"})
+_BEFORE_SIDES = frozenset({"your", "the", "our", "my", "to", "on", "at", "far", "turn", "look", "slightly", ",", ":"})
+_SHOULD_BE_OPEN = re.compile(r"\b(should|must|have to|has to|needs to|ought to) (be|stand|stay) (wide )?open\b")
+_IN_HAND = re.compile(r"\bin (your|the) hands?\b")
 
 
-@dataclass
-class _Segment:
-    verb: SpokenVerb | None
-    before: list[str] = field(default_factory=list)
-    tokens: list[str] = field(default_factory=list)
+@lru_cache(maxsize=1)
+def categories() -> frozenset[str]:
+    """Return the words of fuzzy names: machine, computer and so on."""
+    content = load_vocabulary().text_content
+    return frozenset(word for kind in KINDS.values() if kind.fuzzy for word in content(kind.fuzzy))
+
+
+@dataclass(frozen=True)
+class _Hint:
+    """What a sentence without an order says.
+
+    Attributes:
+        instruction: What it says.
+        subject: Words for the thing whose state it tells, as in "the computer is infected". Empty for other sentences.
+    """
+
+    instruction: Instruction
+    subject: frozenset[str]
+
+    def is_aside(self, order: Instruction) -> bool:
+        """Return whether it tells the state of another thing than the one of the order that follows."""
+        return bool(self.subject) and (order.verb == "GotoRoom" or not self.subject.intersection(order.words))
 
 
 def understand(text: str) -> UnderstoodSpeech:
@@ -83,7 +102,7 @@ def _understand(text: str) -> UnderstoodSpeech:
     vocabulary = load_vocabulary()
     instructions: list[Instruction] = []
     avoided: list[Instruction] = []
-    pending: list[Instruction] = []
+    pending: list[_Hint] = []
     is_question = False
     for sentence in _SENTENCE.findall(text.replace("on top of", "on")):
         tokens = [token for token in tokenize(sentence) if token not in vocabulary.function_words["adverbs"]]
@@ -97,23 +116,27 @@ def _understand(text: str) -> UnderstoodSpeech:
         tokens, forbidden = _set_apart(tokens, vocabulary)
         against = [instruction for each in forbidden for instruction in _read(each, vocabulary)]
         # "It is on. Keep away from it." "That did not work." warns of nothing.
-        against = [each if each.verb or each.words else (pending or instructions or [each])[-1] for each in against]
+        before = [*instructions, *(each.instruction for each in pending)]
+        against = [each if each.verb or each.words else (before or [each])[-1] for each in against]
         avoided += [each for each in against if _says_something(each)]
-        found = [instruction for each in _split_at_verbs(tokens, vocabulary) for instruction in _read(each, vocabulary)]
+        found = [instruction for each in split_at_verbs(tokens, vocabulary) for instruction in _read(each, vocabulary)]
         if [each.verb for each in found] == ["GotoRoom"] and {"for that", "for it", "for this"} & _pairs(tokens):
             found = [replace(found[0], verb=None)]  # "You should go to the warehouse for that."
             is_about_it = True
         if found[0].verb is None:
+            if "wrong" in tokens:
+                found[0] = Instruction(None)  # "this is the wrong door"
             if len(found) == 1 and instructions and is_about_it and not pending:
                 instructions[-1] = _join(instructions[-1], found[0])
                 continue
-            pending += [found.pop(0)] if _says_something(found[0]) else found[:0]
+            pending += [_Hint(found[0], _states(tokens, vocabulary))] if _says_something(found[0]) else pending[:0]
             found = [each for each in found if each.verb is not None]
         if not found:
             continue
-        _add(found, pending, instructions)
+        is_named = not vocabulary.function_words["pronouns"] & {*tokens}
+        _add(found, [each.instruction for each in pending if not (is_named and each.is_aside(found[0]))], instructions)
         pending = []
-    for hint in pending:
+    for hint in (each.instruction for each in pending):
         about = [i for i, each in enumerate(instructions) if each.verb != "GotoRoom"]
         if about:
             instructions[about[-1]] = _join(instructions[about[-1]], hint)
@@ -135,6 +158,19 @@ def _add(found: list[Instruction], pending: Sequence[Instruction], instructions:
         # "Toggle the monitor. Look for a red computer." tells how the monitor looks.
         instructions[-1] = _join(instructions[-1], found.pop(0))
     instructions += found
+
+
+def _states(tokens: Sequence[str], vocabulary: SpeechVocabulary) -> frozenset[str]:
+    """Return the words for the thing whose state a sentence tells; none if it tells where it is or how it looks."""
+    function_words = vocabulary.function_words
+    # "The trouble is that the computer is infected"; "One more thing: the computer is infected".
+    begin = max((i + 1 for i, each in enumerate(tokens) if each in (":", "that", ",")), default=0)
+    clause = tokens[begin if begin < len(tokens) else 0 :]
+    states = function_words["linking"] | function_words["predicates"]
+    end = next((i for i, each in enumerate(clause) if each in states), 0)
+    subject = frozenset(vocabulary.content(clause[:end])) if clause[0] in function_words["determiners"] else frozenset()
+    is_place = bool({*clause[end:]} & (function_words["from"] | {"here", "there"}))
+    return frozenset() if is_place or subject <= categories() else subject
 
 
 def _pairs(tokens: Sequence[str]) -> set[str]:
@@ -189,10 +225,10 @@ def _drop_repetitions(instructions: Sequence[Instruction]) -> list[Instruction]:
     return kept
 
 
-def _set_apart(tokens: list[str], vocabulary: SpeechVocabulary) -> tuple[list[str], list[_Segment]]:
+def _set_apart(tokens: list[str], vocabulary: SpeechVocabulary) -> tuple[list[str], list[Segment]]:
     """Return a sentence without reasons, with conditions as words only, and what is not to be done."""
     kept: list[str] = []
-    forbidden: list[_Segment] = []
+    forbidden: list[Segment] = []
     place = 0
     while place < len(tokens):
         if length := find_phrase(tokens, place, vocabulary.asides):
@@ -204,7 +240,7 @@ def _set_apart(tokens: list[str], vocabulary: SpeechVocabulary) -> tuple[list[st
             end = _clause_end(tokens, place + length, ("but", "and", "just", "instead", "rather"))
             if kept and kept[-1] in ("do", "does", "should", "you", "please"):
                 kept.pop()
-            forbidden += _split_at_verbs(tokens[place + length : end], vocabulary)
+            forbidden += split_at_verbs(tokens[place + length : end], vocabulary)
             place = end
         elif find_phrase(tokens, place, vocabulary.reasons) or _is_purpose(tokens, place, vocabulary):
             place = _clause_end(tokens, place + 1, ("then", "but"))
@@ -229,97 +265,26 @@ def _clause_end(tokens: Sequence[str], start: int, words: Sequence[str]) -> int:
     return next((i for i in range(start, len(tokens)) if tokens[i] in (",", *words)), len(tokens))
 
 
-def _split_at_verbs(tokens: Sequence[str], vocabulary: SpeechVocabulary) -> list[_Segment]:
-    """Split a sentence into its verbs and the words that follow each."""
-    segments = [_Segment(None)]
-    place = 0
-    while place < len(tokens):
-        found = _verb_at(tokens, place, vocabulary)
-        if segments[-1].verb is not None and segments[-1].tokens == [":"]:
-            found = None  # "Fetch: hammer cartridge."
-        if found is None:
-            segments[-1].tokens.append(tokens[place])
-            place += 1
-            continue
-        verb, length, form = found
-        new = _Segment(verb, list(segments[-1].tokens) if segments[-1].verb is None else [])
-        before = tokens[place - 1] if place else ""
-        if form in ("participle", "third") and before != "please":  # "the door has to be opened"
-            new.before, new.tokens = [], [token for token in segments[-1].tokens if token not in ("be", "to")]
-        if segments[-1].verb is None or (form in ("participle", "third") and before != "please"):
-            segments.pop()
-        segments.append(new)
-        place += length
-    return segments
-
-
-def _verb_at(tokens: Sequence[str], place: int, vocabulary: SpeechVocabulary) -> tuple[SpokenVerb, int, str] | None:
-    """Return the verb that stands at a place, its number of words, and its form. None if none does."""
-    before = tokens[place - 1] if place else ","
-    function_words = vocabulary.function_words
-    determiners = function_words["determiners"]
-    for words, verb, form in vocabulary.verb_expressions.get(tokens[place], ()):
-        length = len(words)
-        if tuple(tokens[place : place + length]) != words:
-            # A thing may stand between verb and particle: "turn it off", "pick the mug up".
-            if length != 2 or words[1] not in tokens[place + 1 : place + 6]:
-                continue
-            between = tokens[place + 1 : tokens.index(words[1], place + 1)]
-            if (
-                not between
-                or between[0] not in (determiners | function_words["pronouns"])
-                or {",", "and"} & set(between)
-            ):
-                continue
-            length = 1
-        if form == "participle" and verb == "Find":
-            continue
-        if form == "participle":
-            is_wish = before in ("is", "are") and {"sure", "ensure"} & set(
-                tokens[:place]
-            )  # "make sure that it is closed"
-            if is_wish or before in ("be", "being", "get", "please") or (place > 1 and before == "been"):
-                return verb, length, form
-            continue
-        if form == "third" and (verb != "Toggle" or len(words) + (length == 1) < 2):
-            continue  # "the green computer turns it off", but not "it opens" or "the machine works"
-        if verb == "Find" and before in _SEEING:
-            continue  # "you can see it on your left" tells where it is
-        is_named = form == "gerund" and (before == "by" or (before == "is" and tokens[place - 2 : place - 1] != ["it"]))
-        if before in determiners | function_words["linking"] and not is_named:
-            continue
-        if form == "gerund" and not (place == 0 or is_named or before in function_words["gerund_openers"]):
-            continue  # "a machine carrying a sign"
-        if form == "gerund" and {"will", "would", "does", "makes", "won't"} & set(tokens[place : place + 6]):
-            continue
-        if (
-            tokens[place] in function_words["nouns_too"]
-            and before not in function_words["openers"]
-            and before != before.upper()
-        ):
-            continue
-        if words == ("close",) and tokens[place + 1 : place + 2] in (["to"], ["by"]):
-            continue
-        return verb, length, form
-    return None
-
-
-def _read(segment: _Segment, vocabulary: SpeechVocabulary) -> list[Instruction]:
+def _read(segment: Segment, vocabulary: SpeechVocabulary) -> list[Instruction]:
     """Return the instructions of a verb and the words around it: two for "take the mug to the robotics lab"."""
     tokens, room, to_room = take_room([token.lower() for token in segment.tokens], vocabulary)
     before, room_before, _ = take_room([token.lower() for token in segment.before], vocabulary)
-    side = next((key for key, words in vocabulary.sides.items() if set(words) & {*before, *tokens}), "")
-    side_words = {word for words in vocabulary.sides.values() for word in words}
+    before, side_before = _take_side(before, vocabulary)
+    tokens, side = _take_side(tokens, vocabulary)
+    side = side_before or side
     # "The mug onto the red shelf, please"; "get it into the machine".
-    is_into = bool({"into", "onto"} & set(tokens)) and (
-        segment.verb in (None, "Pickup") or (segment.verb in ("Open", "Break") and _is_bare(tokens, vocabulary))
+    is_into = _is_moved_into(tokens, vocabulary) and (
+        segment.verb not in ("Open", "Break", "Pour", "Throw")
+        or (segment.verb in ("Open", "Break") and _is_bare(tokens, vocabulary))
     )
-    main, rest = _split_at_preposition(
-        "Place" if is_into else segment.verb, [token for token in tokens if token not in side_words], vocabulary
-    )
+    main, rest = _split_at_preposition("Place" if is_into else segment.verb, tokens, vocabulary)
     words, place_words = vocabulary.content(main), vocabulary.content(rest)
-    context = vocabulary.content(token for token in before if token not in side_words)
+    context = vocabulary.content(before)
     verb: Verb | None = "GotoObject" if segment.verb == "Find" else segment.verb
+    if verb is None and words and _IN_HAND.search(" ".join(tokens)):
+        verb = "Pickup"  # "you need the mug in your hand"
+    if verb is None and words and _SHOULD_BE_OPEN.search(" ".join(tokens)):
+        verb = "Open"
     if verb is None and words and _is_switched(tokens, vocabulary):
         verb = "Toggle"
     if segment.verb == "Find" and not words:
@@ -336,21 +301,25 @@ def _read(segment: _Segment, vocabulary: SpeechVocabulary) -> list[Instruction]:
     return [Instruction(verb, words, place_words, context, room or room_before, side)]
 
 
-def take_room(tokens: list[str], vocabulary: SpeechVocabulary) -> tuple[list[str], str, bool]:
-    """Return a text without the expressions of rooms, the first room, and whether it says "to" that room."""
-    kept: list[str] = []
-    room, to_room, place = "", False, 0
-    while place < len(tokens):
-        found = [(find_phrase(tokens, place, phrases), name) for name, phrases in vocabulary.rooms.items()]
-        length, name = max((*found, (find_phrase(tokens, place, vocabulary.here), HERE)))
-        if length:
-            to_room = to_room or (not room and bool({"to", "into"} & set(tokens[max(0, place - 2) : place])))
-            room = room or name
-            place += length
-        else:
-            kept.append(tokens[place])
-            place += 1
-    return kept, room, to_room
+def _is_moved_into(tokens: Sequence[str], vocabulary: SpeechVocabulary) -> bool:
+    """Return whether words say that a thing goes into or onto another."""
+    place = next((i for i, token in enumerate(tokens) if token in ("into", "onto")), 0)
+    moved = bool(vocabulary.content(tokens[:place])) or bool({*tokens[:place]} & vocabulary.function_words["pronouns"])
+    return moved and bool(vocabulary.content(tokens[place + 1 :]))
+
+
+def _take_side(tokens: list[str], vocabulary: SpeechVocabulary) -> tuple[list[str], str]:
+    """Return a text without the words of sides, and the first side that is one of the listener's."""
+    side_of = {word: side for side, words in vocabulary.sides.items() for word in words}
+    sides = [side_of[token] for i, token in enumerate(tokens) if token in side_of and _is_side(tokens, i)]
+    return [token for token in tokens if token not in side_of], next(iter(sides), "")
+
+
+def _is_side(tokens: Sequence[str], place: int) -> bool:
+    """Return whether a word tells a side of the listener, unlike those of "left of the table" and "left it there"."""
+    is_elsewhere = tokens[place + 1 : place + 2] == ["of"] and tokens[place + 2 : place + 3] not in (["you"], ["us"])
+    is_word = tokens[place] in ("left", "right") and len(tokens) > 1 and not {*tokens[:place][-1:]} & _BEFORE_SIDES
+    return not (is_elsewhere or is_word)
 
 
 def _split_at_preposition(
@@ -368,7 +337,7 @@ def _split_at_preposition(
     if verb is None:
         end = next((i for i in range(1, len(tokens)) if _is_beside(tokens, i)), len(tokens))
         return tokens[:end], tokens[end:]
-    stops = {*place, "with"} if verb == "Break" else place
+    stops = {*place, "with", "using"} if verb == "Break" else place
     end = next((i for i, token in enumerate(tokens) if token in stops), len(tokens))
     if not vocabulary.content(tokens[:end]):  # "go up to the table", "look for it on the desk"
         later = next((i for i in range(end + 1, len(tokens)) if tokens[i] in stops), len(tokens))

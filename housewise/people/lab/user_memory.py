@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -32,15 +33,19 @@ class UserMemory:
         rooms: Rooms of the things, by id.
         aliases: Words by which a thing was called, by id.
         turned: Turns in the current search of a room, by room.
-        visited: Furniture visited in the current search, by room.
+        visited: Furniture visited, by room.
+        visits: Number of pieces of furniture visited in the current search, by room.
+        searches: Number of searches of each room before the current one.
         searched: Rooms that have been searched.
     """
 
     things: dict[str, SeenThing] = field(default_factory=dict)
     rooms: dict[str, str] = field(default_factory=dict)
     aliases: dict[str, set[str]] = field(default_factory=dict)
-    turned: dict[str, int] = field(default_factory=dict)
+    turned: Counter[str] = field(default_factory=Counter)
     visited: dict[str, set[str]] = field(default_factory=dict)
+    visits: Counter[str] = field(default_factory=Counter)
+    searches: Counter[str] = field(default_factory=Counter)
     searched: set[str] = field(default_factory=set)
 
     def look(self, view: UserView) -> None:
@@ -70,11 +75,11 @@ class UserMemory:
         if thing is not None and not is_common(thing.name):
             self.aliases.setdefault(id, set()).update({*words} - plain_words())
 
-    def room_of(self, step: Instruction, here: str) -> str:
-        """Return another room where a thing that an instruction means was seen; empty if there is none."""
+    def find_elsewhere(self, step: Instruction, here: str) -> SeenThing | None:
+        """Return a thing that an instruction means and that was seen in another room. None if there is none."""
         others = [self.things[id] for id, room in self.rooms.items() if room != here]
         matches = find_matches(step, others, self.aliases, step.verb)
-        return self.rooms[matches[0].thing.id] if matches else ""
+        return matches[0].thing if matches else None
 
     def explore(self, view: UserView, dangers: set[str], likely: Sequence[SeenThing] = ()) -> LabAction | None:
         """Return the next action of a search of this room. None if it is over.
@@ -86,16 +91,18 @@ class UserMemory:
             dangers: Ids of things that they were warned of.
             likely: Things in this room on or in which it is said to be.
         """
-        visited = self.visited.setdefault(view.room, set())
+        room = view.room
+        visited = self.visited.setdefault(room, set())
         if there := [each for each in likely if each.id not in visited | dangers]:
             visited.add(there[0].id)
             return LabAction("GotoObject", there[0].id)
-        if self.turned.get(view.room, 0) < TURNS_PER_SEARCH:
-            self.turned[view.room] = self.turned.get(view.room, 0) + 1
-            return LabAction("RotateRight", "90")
+        if self.turned[room] < TURNS_PER_SEARCH:
+            self.turned[room] += 1
+            # Turns of 90 degrees leave gaps, which every other search looks into.
+            return LabAction("RotateRight", "45" if self.searches[room] % 2 and self.turned[room] == 1 else "90")
         large = [each for each in self.things_here(view) if is_common(each.name) and not is_small(each)]
         large = [each for each in large if each.id not in visited | dangers]
-        if len(visited) >= VISITS_PER_SEARCH or not large:
+        if self.visits[room] >= VISITS_PER_SEARCH or not large:
             target = None
         elif view.history and view.history[-1].outcome.status == "TargetInaccessible":
             # What blocks the way may also hide the thing.
@@ -103,12 +110,16 @@ class UserMemory:
         else:
             target = max(filter(is_furniture, large), key=lambda each: (each.distance, each.id), default=None)
         if target is None:
-            self.searched.add(view.room)
+            self.searched.add(room)
             return None
         visited.add(target.id)
+        self.visits[room] += 1
         return LabAction("GotoObject", target.id)
 
     def explore_again(self, room: str) -> None:
         """Begin another search of a room."""
+        if self.visits[room] < VISITS_PER_SEARCH:
+            self.visited.pop(room, None)  # there is no other furniture
         self.turned.pop(room, None)
-        self.visited.pop(room, None)
+        self.visits.pop(room, None)
+        self.searches[room] += 1

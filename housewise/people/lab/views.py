@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from housewise.core.record import Usage
 from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.history import LabTurn, thing_id, thing_name, user_turn
 from housewise.worlds.lab.kinds import KINDS
@@ -72,7 +73,10 @@ class UserView:
 
     def is_at(self, thing: SeenThing) -> bool:
         """Return whether the person stands before a thing: it is in view and near, or they have just gone to it."""
-        came = bool(self.history) and self.history[-1].action == LabAction("GotoObject", thing.id)
+        last = self.history[-1] if self.history else None
+        if last is not None and last.action.argument == thing.id and last.outcome.status == "TargetOutOfRange":
+            return False  # a little too far
+        came = last is not None and last.action == LabAction("GotoObject", thing.id)
         return came or (thing.distance <= NEAR_METRES and any(each.id == thing.id for each in self.things))
 
 
@@ -84,11 +88,13 @@ class UserTurn:
         thought: Why.
         action: The action, with the fuzzy id of a thing; see ``history.resolve_user_action``.
         is_parsed: False if a model's reply could not be read, so that the action stands for it.
+        usage: Tokens of a model.
     """
 
     thought: str
     action: LabAction
     is_parsed: bool = True
+    usage: Usage = field(default_factory=Usage)
 
 
 class LabUser(Protocol):

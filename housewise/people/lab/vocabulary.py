@@ -25,7 +25,17 @@ _TOKEN = re.compile(r"[a-z0-9]+(?:[-'][a-z0-9]+)*|[,:()]")
 
 SpokenVerb = Verb | Literal["Find"]
 FunctionWords = Literal[
-    "stop", "adverbs", "pronouns", "determiners", "linking", "openers", "gerund_openers", "nouns_too", "into", "from"
+    "stop",
+    "adverbs",
+    "pronouns",
+    "determiners",
+    "linking",
+    "predicates",
+    "openers",
+    "gerund_openers",
+    "nouns_too",
+    "into",
+    "from",
 ]
 
 

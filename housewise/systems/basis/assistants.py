@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from housewise.agent.basis.chat_assistant import ChatAssistant, assistant_messages, load_assistant_prompts
-from housewise.agent.basis.controls import FixedSpeech, RandomSpeech
+from housewise.agent.basis.controls import FREQUENT_ADVICE, FixedSpeech, RandomSpeech
 from housewise.agent.basis.knowledge import KnowledgeSwitches
 from housewise.agent.basis.learner_controls import NearestTurn, build_limited_view
 from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
@@ -52,8 +52,8 @@ def assistant_opener(settings: BasisSettings, models: Mapping[str, ChatModel]) -
             return lambda seed: _nearest_turn(settings.models.agent.adapter, _size(chosen), chosen.reasoning)
         case "random":
             return lambda seed: RandomSpeech(chosen.wording, seed)
-        case "silent":
-            return lambda seed: FixedSpeech()
+        case "frequent" | "silent":
+            return lambda seed: FixedSpeech(FREQUENT_ADVICE if chosen.planner == "frequent" else None)
     return lambda seed: ScriptedOracle(OracleSettings(chosen.wording, chosen.planner == "shuffled"), seed)
 
 

@@ -40,6 +40,7 @@ class LabActionEvent(Event):
         is_parsed: Whether a model's reply could be read.
         room: Room of the person after the action.
         subgoals: Names of subgoals that were reached by it.
+        usage: Tokens of the model that plays the person; None without one.
     """
 
     type: ClassVar[str] = "lab_action"
@@ -53,6 +54,7 @@ class LabActionEvent(Event):
     is_parsed: bool = True
     room: str = ""
     subgoals: tuple[str, ...] = ()
+    usage: Usage | None = None
 
 
 class GuidanceEvent(Event):

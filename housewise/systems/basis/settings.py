@@ -12,7 +12,7 @@ from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.lab.scenarios import MAX_ACTIONS, Split
 
-Planner = Literal["oracle", "shuffled", "random", "silent", "llm", "limited", "nearest"]
+Planner = Literal["oracle", "shuffled", "random", "frequent", "silent", "llm", "limited", "nearest"]
 _Name = Annotated[str, Field(min_length=1, max_length=1000)]
 _IF_SCRIPTED_PERSON, _IF_CHAT_ASSISTANT = (
     Affects(needs=("person", ("bob", "alice"))),
@@ -35,7 +35,9 @@ class BasisTaskSettings(TaskSettings):
     max_actions: int = Field(default=MAX_ACTIONS, ge=1, le=MAX_COUNT)
     """Maximum number of the person's actions per attempt, speech included."""
     person: Literal["bob", "alice", "model", "terminal"] = "bob"
-    """Who acts: the scripted Bob or Alice, a chat model that plays Bob (models.person), or you at the terminal."""
+    """Who acts: the scripted Bob or Alice, a chat model (models.person), or you at the terminal."""
+    persona: Annotated[Literal["bob", "alice"], Affects(needs=("person", "model"))] = "bob"
+    """Whom the chat model plays. Bob likes to be sure and asks; Alice wants to be done soon and speaks very briefly."""
     hears: Annotated[bool, _IF_SCRIPTED_PERSON] = True
     """Whether the scripted person hears the assistant. false is the control without an assistant."""
     mistakes: Annotated[float | None, _IF_SCRIPTED_PERSON] = Field(default=None, ge=0, le=1)
@@ -54,9 +56,10 @@ class BasisAgentSettings(Settings):
 
     planner: Annotated[Planner, NOT_COMPARED] = "oracle"
     """Who guides. oracle is scripted and knows everything but the person's goal until they name it; shuffled is the
-    same and describes each device by the look of another one; random gives random advice; silent says nothing; llm is
-    a chat model (models.agent). limited is the scripted oracle that knows no more than llm would be told; nearest says
-    what was said at the most similar turn that the adapter of models.agent has learned."""
+    same and describes each device by the look of another one; random gives random advice; frequent always gives the
+    oracle's most frequent one; silent says nothing; llm is a chat model (models.agent). limited is the scripted oracle
+    that knows no more than llm would be told; nearest says what was said at the most similar turn that the adapter of
+    models.agent has learned."""
     wording: Annotated[_Name, Affects(needs=("planner", ("oracle", "shuffled", "random", "limited")))] = "training"
     """Wording of the scripted oracle: training, held_out, or a YAML file."""
     perception: Annotated[Literal["words", "truth"], _IF_CHAT_ASSISTANT] = "truth"

@@ -198,7 +198,7 @@ class Basis(System[BasisSettings]):
         if chosen.person == "model":
             sampling = Sampling(**self.settings.models.person.sampling.model_dump(), seed=seed)
             size: PromptSize = "compact" if self.settings.agent.compact else "full"
-            return ChatUser(models["person"], "Bob", size, sampling, self.settings.agent.grounded)
+            return ChatUser(models["person"], chosen.persona.capitalize(), size, sampling, self.settings.agent.grounded)
         traits = replace(ALICE if chosen.person == "alice" else BOB, hears=chosen.hears, wording=chosen.person_wording)
         if chosen.mistakes is not None:
             traits = replace(traits, mistakes=chosen.mistakes)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from housewise.agent.basis.views import Assistant, AssistantTurn, OracleView, build_oracle_view
+from housewise.core.record import Usage
 from housewise.people.lab.views import LabUser, UserTurn, build_user_view
 from housewise.systems.basis.earlier_turns import EarlierTurns
 from housewise.systems.basis.record import BasisFinalState, LabActionEvent
@@ -120,7 +122,7 @@ class LabSession:
         if ending and ending != SOLVED and len(self._attempts) < self._max_attempts:
             self._begin()
             ending = ""
-        return Step(self._observation(), (event,), over=bool(ending), end_reason=ending)
+        return Step(self._observation(), (event,), over=bool(ending), end_reason=ending, usage=event.usage or Usage())
 
     def scores(self) -> Mapping[str, float]:
         """See World.scores."""
@@ -201,6 +203,7 @@ class LabSession:
             is_parsed=turn.is_parsed,
             room=now.run.state.room,
             subgoals=reached,
+            usage=turn.usage if turn.usage != Usage() else None,
         )
 
     def _choose(self, now: _Attempt) -> tuple[UserTurn, LabAction]:
@@ -209,9 +212,12 @@ class LabSession:
         earlier = self._earlier.action(len(self._attempts), now.run.actions + 1)
         if earlier is not None:
             action = LabAction(cast(Verb, earlier.verb), earlier.argument)
-            return UserTurn(earlier.thought, action, earlier.is_parsed), action
+            return UserTurn(earlier.thought, action, earlier.is_parsed, earlier.usage or Usage()), action
         picture = self._draw(state) if self._draw else None
+        began = time.perf_counter()
         turn = self._user.act(build_user_view(state, self._surroundings, self._scenario.mission, self._turns, picture))
+        if turn.usage != Usage():
+            turn = replace(turn, usage=turn.usage.plus(Usage(model_seconds=time.perf_counter() - began)))
         action = resolve_user_action(state, turn.action)
         return turn, replace(action, argument=clip_speech(action.argument))
 

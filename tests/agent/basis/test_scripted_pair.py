@@ -1,6 +1,8 @@
 """Scripted oracle and person finish training scenarios together, whatever the wording; controls do not."""
 
+import re
 import statistics
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,13 +11,14 @@ from typing import Any
 import pytest
 import yaml
 
-from housewise.agent.basis.controls import FixedSpeech, RandomSpeech
+from housewise.agent.basis.controls import FREQUENT_ADVICE, FixedSpeech, RandomSpeech
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
 from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
-from housewise.agent.basis.views import build_oracle_view
+from housewise.agent.basis.views import AssistantTurn, OracleView, build_oracle_view
 from housewise.people.lab.scripted_user import ALICE, BOB, ScriptedUser, UserTraits
 from housewise.people.lab.views import build_user_view
 from housewise.worlds.lab.history import LabTurn, record_turn, resolve_user_action
+from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.rules import step
 from housewise.worlds.lab.scenarios import draw_scenario
 from housewise.worlds.lab.surroundings import OpenSpace
@@ -23,7 +26,10 @@ from housewise.worlds.lab.variants import VARIANTS
 
 pytestmark = pytest.mark.slow
 
-VARIED = yaml.safe_load(Path(__file__).parents[2].joinpath("people/lab/varied_wordings.yaml").read_text())
+PEOPLE = Path(__file__).parents[2] / "people" / "lab"
+VARIED = yaml.safe_load((PEOPLE / "varied_wordings.yaml").read_text()) | {
+    "third": yaml.safe_load((PEOPLE / "third_wording.yaml").read_text())
+}
 CAREFUL = replace(BOB, mistakes=0.0, talkativeness=0.0)
 MAX_ACTIONS = 50
 
@@ -70,3 +76,19 @@ def test_controls_fail() -> None:
     assert success_rate(lambda seed: ScriptedOracle(OracleSettings(is_shuffled=True), seed)) <= oracle - 0.2
     assert 0 < success_rate(lambda _: FixedSpeech(), replace(CAREFUL, hears=False)) <= 0.35
     assert success_rate(lambda seed: RandomSpeech(seed=seed)) <= 0.35
+    assert success_rate(lambda _: FixedSpeech(FREQUENT_ADVICE)) <= 0.35
+
+
+def test_the_frequent_advice_is_the_oracles_most_frequent_one() -> None:
+    given: Counter[str] = Counter()
+
+    class CountedOracle(ScriptedOracle):
+        def turn(self, view: OracleView) -> AssistantTurn:
+            turn = super().turn(view)
+            given[re.sub(r"_\d+\.$", "", turn.thought.partition(" Next: ")[2])] += 1
+            return turn
+
+    success_rate(lambda seed: CountedOracle(seed=seed), BOB)
+    del given[""]
+    assert given.most_common(1)[0][0] == "Open fuse_box"
+    assert f"Open the fuse box. It is the box: {KINDS['fuse_box'].look}." == FREQUENT_ADVICE

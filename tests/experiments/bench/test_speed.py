@@ -1,11 +1,17 @@
 """Measures of speed: that they are of what they say; how fast anything is, no test asks."""
 
+from dataclasses import replace
+from typing import Literal
+
 import pytest
 
+from housewise.experiments.bench.lab_speed import open_trimesh_space, time_lab
 from housewise.experiments.bench.recall_speed import make_memory, scan_notes, time_recall
 from housewise.experiments.bench.robot_speed import add_objects, time_agent, time_follower, time_rate
 from housewise.people.memory import About
 from housewise.worlds.house.env import RearrangementTask
+from housewise.worlds.lab.geometry import open_lab_space
+from housewise.worlds.lab.scenarios import draw_scenario, find_variant
 
 
 def test_a_rate_counts_what_was_done() -> None:
@@ -45,3 +51,25 @@ def test_a_scan_finds_what_recall_finds() -> None:
         assert recalled and {note.about for note in scan_notes(memory.notes, about)} <= recalled
     measures = [value.measure for value in time_recall(20, 15, 300, 5)]
     assert measures.count("ms") == measures.count("scan_ms") == 5 and "times_faster" in measures
+
+
+LAB = "make_carrot__banana__simple"
+
+
+@pytest.mark.parametrize("part", ["rule step", "turn", "picture"])
+def test_parts_of_the_lab_are_timed_beside_peers(part: Literal["rule step", "turn", "picture"]) -> None:
+    if part == "rule step":
+        pytest.importorskip("unified_planning")
+    found = {value.measure: value.value for value in time_lab(part, [LAB], 0, 1)}
+    assert found["slowest_ms"] >= found["ms"] > 0 and found["per_second"] >= 1000 / found["slowest_ms"]
+    assert found["times_peer"] == pytest.approx(found["peer_ms"] / found["ms"])
+
+
+def test_trimesh_shows_the_same_lab() -> None:
+    scenario = draw_scenario(find_variant(LAB), 0, "training")
+    ours, theirs = open_lab_space(scenario), open_trimesh_space(scenario)
+    state = ours.go_to_room(scenario.state, "quantum lab")
+    for seen in (state, replace(state, held="banana_1")):
+        one, other = (space.view.picture(seen) for space in (ours, theirs))
+        assert (one.instances == other.instances).mean() > 0.99 and (one.rgb == other.rgb).mean() > 0.99
+    assert [each.id for each in ours.glimpses(state)] == [each.id for each in theirs.glimpses(state)]

@@ -65,6 +65,8 @@ FREE = {
     "take the hammer in the warehouse": "First go there: go to the warehouse",
     "look at 2": "green table, 1.9 m ahead.",
     "map": "main office (you are here): green table",
+    "Thanks a lot!": "You need not say that.",
+    "hello": "To say it all the same, which takes an action, begin with say.",
     "goal": "Turn the banana into a carrot.",
     "picture lab.txt": "Name a file that ends in .png",
     "x" * 1_000_000: "has more than 2000 characters, and was ignored",
@@ -81,7 +83,7 @@ def test_what_takes_no_action_is_answered_and_not_counted():
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        ("hello", "(Nobody answers.)"),
+        ("say thanks", "[1 of 50] You have said it. (Nobody answers.)"),
         ("take the table", "[1 of 50] That fails: That cannot be done with the table."),
         ("go to the table and take the mug", "One thing at a time: only the first is done. [1 of 50] You go to the"),
         ("go to 3", "[1 of 50] You go to the shelf."),
@@ -105,6 +107,12 @@ def test_which_one_is_meant_is_asked_and_answered_by_number_look_or_side():
     unknown, left = replies(["quantum lab", "turn left", "use the carrot maker", "left"], "--no-assistant")[2:4]
     assert unknown.startswith("Which one? 1 machine (tall gray"), "nobody has said how it looks"
     assert left.startswith("[3 of 50] You go to the machine. [4 of 50] That fails: There is nothing in the machine.")
+
+
+def test_a_player_is_reminded_where_a_thing_was_seen():
+    lines = ["main office", "go to the table", "warehouse", "take the banana"]
+    answer = replies(lines, "make_carrot", "--seed", "4", "--no-assistant")[-2]
+    assert "You saw this in the main office: yellow banana, on or in this: green table." in answer
 
 
 def test_what_is_seen_is_saved_as_a_picture(tmp_path, monkeypatch):

@@ -35,6 +35,7 @@ def prompt(state: LabState = STATE, goal: str = "Cool a cake", turns: tuple[LabT
         ("RotateLeft 90 degrees", LabAction("RotateLeft", "90")),
         ("LookUp", LabAction("LookUp", "30")),
         ('Speak "Where is machine_1234?"', LabAction("Speak", "Where is machine?")),
+        ('Speak "Is it [mug_12] (the gray mug_12)?"', LabAction("Speak", "Is it mug (the gray mug)?")),
         ("Speak", None),
         ("Dance", None),
         ("", None),

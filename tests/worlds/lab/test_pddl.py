@@ -1,8 +1,8 @@
 """The planner and the rules agree with an independent planner and an independent validator, on 200 scenarios.
 
-The lab's rules are written in PDDL (pddl_rules.py). Fast Downward (GPL-3.0, run as a program) searches for plans, and
-unified-planning (Apache-2.0) validates ours. 140 scenarios are those of the variants without clutter, which only makes
-the search slow; 60 more are made harder by accidents, and 15 of these lose what they need.
+The lab's rules are written in PDDL (housewise.experiments.bench.lab_pddl). Fast Downward (GPL-3.0, run as a program)
+searches for plans, and unified-planning (Apache-2.0) validates ours. 140 scenarios are those of the variants without
+clutter, which only makes the search slow; 60 more are made harder by accidents, and 15 of these lose what they need.
 """
 
 import random
@@ -10,12 +10,21 @@ import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from housewise.experiments.bench.lab_pddl import EFFECTS, REQUIREMENTS, domain_text
+from housewise.experiments.bench.lab_pddl_problems import (
+    Fact,
+    expression,
+    facts,
+    goal_facts,
+    objects,
+    open_problem,
+    plan_in_pddl,
+    plan_of_pddl,
+)
 from housewise.worlds.lab.goals import Goal
 from housewise.worlds.lab.kinds import COMPUTERS, KINDS
 from housewise.worlds.lab.planner import make_plan
@@ -24,8 +33,6 @@ from housewise.worlds.lab.scenarios import draw_scenario
 from housewise.worlds.lab.state import Flag, LabState, Thing
 from housewise.worlds.lab.surroundings import OpenSpace
 from housewise.worlds.lab.variants import VARIANTS
-from tests.worlds.lab.pddl_problems import Fact, facts, goal_facts, objects, plan_in_pddl, plan_of_pddl
-from tests.worlds.lab.pddl_rules import EFFECTS, REQUIREMENTS, domain_text
 
 SPACE = OpenSpace()
 SOLVED, UNSOLVABLE = (0,), (10, 11, 12)
@@ -168,30 +175,14 @@ def search(state: LabState, goal: Goal, folder: Path) -> list[Fact] | None:
     return [tuple(line.strip("()").split()) for line in lines]
 
 
-@lru_cache(maxsize=1)
-def _domain() -> Any:
-    from unified_planning.io import PDDLReader
-
-    return PDDLReader().parse_problem_string(domain_text())
-
-
 def _is_valid(state: LabState, goal: Goal, plan: list[Fact]) -> bool:
     """Return whether a plan is valid, by unified-planning."""
     from unified_planning.plans import ActionInstance, SequentialPlan
-    from unified_planning.shortcuts import And, Not, Object, Or, PlanValidator
+    from unified_planning.shortcuts import And, Not, Or, PlanValidator
 
-    problem = _domain().clone()
-    types = {each.name: each for each in problem.user_types}
-    for kind, names in objects(state).items():
-        problem.add_objects([Object(name, types[kind]) for name in names])
-
-    def expression(fact: Fact) -> Any:
-        return problem.fluent(fact[0])(*map(problem.object, fact[1:]))
-
-    for fact in facts(state):
-        problem.set_initial_value(expression(fact), True)
+    problem = open_problem(state)
     problem.add_goal(Or([
-        And([expression(fact) if holds else Not(expression(fact)) for holds, fact in each])
+        And([expression(problem, fact) if holds else Not(expression(problem, fact)) for holds, fact in each])
         for each in goal_facts(goal, state)
     ]))  # fmt: skip
     actions = [ActionInstance(problem.action(name), list(map(problem.object, rest))) for name, *rest in plan]

@@ -87,7 +87,17 @@ class Triangles:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Make a copy build its own search tree."""
-        return type(self), (self._vertices[:-1], self._faces, self._number)
+        return type(self), (self.vertices, self.faces, self._number)
+
+    @property
+    def vertices(self) -> NDArray[np.float32]:
+        """(N, 3) corners, metres."""
+        return self._vertices[:-1]
+
+    @property
+    def faces(self) -> NDArray[np.uint32]:
+        """(M, 3) vertex numbers."""
+        return self._faces
 
     def _build(self, number: int) -> ctypes.c_void_p:
         library, device = _embree().library, _embree().device

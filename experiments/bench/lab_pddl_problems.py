@@ -1,7 +1,18 @@
 """Scenarios of the lab as problems of PDDL, and plans in both directions."""
 
-from collections.abc import Iterator
+from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from housewise.experiments.bench.lab_pddl import (
+    FLAG_PREDICATES,
+    KIND_PREDICATES,
+    PROPERTY_PREDICATES,
+    domain_text,
+    rule_number,
+)
 from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.goals import Goal
 from housewise.worlds.lab.kinds import CARTRIDGES, FURNITURE, KINDS
@@ -11,7 +22,6 @@ from housewise.worlds.lab.rules import step
 from housewise.worlds.lab.situation import ARM, BOX, CRATE, LEVER, PANEL
 from housewise.worlds.lab.state import CIRCUITS, ROOMS, LabState, Thing
 from housewise.worlds.lab.surroundings import OpenSpace
-from tests.worlds.lab.pddl_rules import FLAG_PREDICATES, KIND_PREDICATES, PROPERTY_PREDICATES, rule_number
 
 Fact = tuple[str, ...]
 
@@ -78,6 +88,31 @@ def facts(state: LabState) -> Iterator[Fact]:
         if made not in state.by_id:
             yield "absent", made
             yield from _facts_of_kind(made, made.rpartition("_")[0], state)
+
+
+def open_problem(state: LabState) -> Any:
+    """Return the problem of a state, without a goal, for unified-planning."""
+    from unified_planning.shortcuts import Object
+
+    problem = _domain().clone()
+    types = {each.name: each for each in problem.user_types}
+    for kind, names in objects(state).items():
+        problem.add_objects([Object(name, types[kind]) for name in names])
+    for fact in facts(state):
+        problem.set_initial_value(expression(problem, fact), True)
+    return problem
+
+
+def expression(problem: Any, fact: Fact) -> Any:
+    """Return a fact as unified-planning writes it."""
+    return problem.fluent(fact[0])(*map(problem.object, fact[1:]))
+
+
+@lru_cache(maxsize=1)
+def _domain() -> Any:
+    from unified_planning.io import PDDLReader
+
+    return PDDLReader().parse_problem_string(domain_text())
 
 
 def _facts_of_kind(id: str, kind: str, state: LabState) -> Iterator[Fact]:
