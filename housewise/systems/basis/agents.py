@@ -82,6 +82,6 @@ def oracle_view(observation: SessionObservation) -> AssistantView:
     return build_oracle_view(observation.state, observation.surroundings, observation.turns)
 
 
-def model_view(perception: Perception, knowledge: KnowledgeSwitches, is_brief: bool) -> BuildView:
+def model_view(perception: Perception, knowledge: KnowledgeSwitches, is_brief: bool = False) -> BuildView:
     """Return a function that builds what a chat model may know; see build_assistant_view."""
     return lambda seen: build_assistant_view(seen.state, seen.surroundings, seen.turns, perception, knowledge, is_brief)

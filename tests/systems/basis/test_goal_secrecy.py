@@ -56,7 +56,7 @@ def assistants_side(scenario: LabScenario) -> list[tuple[str, ...]]:
             "\n".join(
                 message.content
                 for message in ChatAssistant(ReplayChatModel([]), size=size).messages(
-                    model_view(perception, ALL_KNOWLEDGE)(seen)
+                    model_view(perception, ALL_KNOWLEDGE, size == "compact")(seen)
                 )
             )
             for perception in ("words", "truth")
