@@ -38,7 +38,7 @@ from housewise.worlds.lab.history import clip_speech
 BuildPrompt = Callable[[AssistantView], tuple[Message, ...]]
 """Builds the prompt of a turn from what the assistant knows."""
 
-SYSTEM = "basis"
+_SYSTEM = "basis"
 _REMEDY = "delete the file to run the episode again"
 
 
@@ -131,8 +131,8 @@ def check_system(system: str, path: Path) -> None:
     Raises:
         UserError: It is of another system.
     """
-    if system != SYSTEM:
-        raise UserError(f"{path}: field system: is an episode of {system}; name a run of --system {SYSTEM}")
+    if system != _SYSTEM:
+        raise UserError(f"{path}: field system: is an episode of {system}; name a run of --system {_SYSTEM}")
 
 
 def replay_observations(record: Record, path: Path, attempt: int) -> list[tuple[SessionTurn, SessionObservation]]:
