@@ -51,7 +51,7 @@ class UserTraits:
     """
 
     name: str = "Bob"
-    mistakes: float = 0.4
+    mistakes: float = 0.5
     patience: int = 2
     talkativeness: float = 0.1
     hears: bool = True
