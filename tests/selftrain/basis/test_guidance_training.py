@@ -1,0 +1,125 @@
+"""Learning to guide as a user does: commands, a tiny model, a training that is stopped, and what comes of it."""
+
+import json
+import shutil
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
+
+from housewise.rollout.record_reader import read_records
+from housewise.selftrain.basis.guidance_training import SESSIONS
+from housewise.selftrain.examples import SessionDemonstration, read_examples
+from housewise.selftrain.trainers.packing import common_prefix_length
+from tests.commands import run_module
+from tests.selftrain.tiny import adapter_weights, save_learner
+from tests.systems.basis.sessions import SIMPLE
+from tests.systems.command_runs import environment
+
+SETTINGS = (
+    f"run.variant={SIMPLE}", "run.scenarios=2", "training.rank=4", "training.learning_rate=0.02",
+    "training.device=cpu", "training.dtype=float32", "training.checkpoint_steps=1",
+)  # fmt: skip
+
+
+def housewise(*words: object, code: int = 0) -> str:
+    done = run_module("housewise", words, environment())
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+    return done.stderr if code else done.stdout
+
+
+def teach(model: Path, out: Path, *more: object, code: int = 0) -> str:
+    words = ["selftrain", "--system", "basis", "--model", f"local:{model}", "--out", out, *SETTINGS, *more]
+    return housewise(*words, code=code)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_learner(tmp_path_factory.mktemp("learner") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def taught(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("taught") / "guide"
+    assert "housewise run --system basis" in teach(model, out)
+    return out
+
+
+def examples(out: Path) -> list[SessionDemonstration]:
+    return read_examples(out / "imitate" / "pairs.jsonl", SessionDemonstration)
+
+
+def test_a_stopped_training_goes_on_from_its_sessions_and_ends_the_same(
+    model: Path, taught: Path, tmp_path: Path
+) -> None:
+    again = tmp_path / "again"
+    shutil.copytree(taught, again)
+    for path in (again / "imitate", next((again / SESSIONS / "episodes").glob("*.jsonl"))):
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    kept = {path: path.stat().st_mtime_ns for path in (again / SESSIONS / "episodes").glob("*.jsonl")}
+    teach(model, again)
+    assert {path: path.stat().st_mtime_ns for path in kept} == kept and kept
+    assert adapter_weights(again / "imitate") == adapter_weights(taught / "imitate")
+
+
+def test_turns_of_a_session_have_a_long_common_beginning(taught: Path) -> None:
+    prompts = ["\n".join(turn.content for turn in each.messages) for each in examples(taught)]
+    assert len(prompts) > 6
+    # A new scenario has another beginning; knowledge is added when something is named.
+    shared = [common_prefix_length([one.encode(), other.encode()]) / len(one) for one, other in pairwise(prompts)]
+    assert sum(share > 0.5 for share in shared) >= 0.6 * len(shared)
+
+
+def test_a_run_asks_the_model_as_it_was_trained(model: Path, taught: Path, tmp_path: Path) -> None:
+    adapter = taught / "imitate" / "adapter"
+    told = ["run", "--system", "basis", "--model", f"local:{model}", "--adapter", adapter, f"variant={SIMPLE}"]
+    housewise(*told, "max_actions=3", "sampling.max_tokens=4", "--out", tmp_path / "run")
+    [record] = read_records(tmp_path / "run" / "episodes")
+    assert record.header.agent == "llm" and record.result.scores["unread"] == 1
+    saved = json.loads((tmp_path / "run" / "config.json").read_text())["agent"]
+    assert saved["compact"] and saved["perception"] == "truth"
+
+
+def test_the_nearest_turn_repeats_what_was_learned(model: Path, taught: Path, tmp_path: Path) -> None:
+    adapter = taught / "imitate" / "adapter"
+    words = ["run", "--system", "basis", "--adapter", adapter, "planner=nearest", f"variant={SIMPLE}", "max_actions=8"]
+    housewise(*words, "--out", tmp_path / "run")
+    [record] = read_records(tmp_path / "run" / "episodes")
+    learned = {each.reply.partition("<Speak>")[2].partition("</Speak>")[0].strip('"') for each in examples(taught)}
+    said = {getattr(event, "speech", "") for event in record.events} - {""}
+    assert said and said <= learned
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("run.scenarios=3",), "holds a training with other settings (run.scenarios)"),
+        (("run.perception=words",), "holds a training with other settings (run.perception)"),
+        (("run.split=test",), "nobody learns from test scenarios"),
+        (("run.planner=oracle",), "only llm learns"),
+        (("--houses", "3"), "--houses: only concerns training in houses"),
+    ],
+)
+def test_what_cannot_be_is_one_line(model: Path, taught: Path, words: tuple[str, ...], said: str) -> None:
+    complaint = teach(model, taught, *words, code=2)
+    assert said in complaint and complaint.count("\n") == 1
+
+
+def test_sessions_of_another_run_can_be_learned(model: Path, taught: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    teach(model, out, f"sessions=[{taught / SESSIONS}]", "max_sessions=1", "run.agent.reasoning=false")
+    assert not (out / SESSIONS).exists()
+    learned = examples(out)
+    assert {each.seed for each in learned} == {0} and not any("<Think>" in each.reply for each in learned)
+    complaint = teach(model, tmp_path / "other", f"sessions=[{tmp_path}]", code=2)
+    assert "name the folder of a run" in complaint
+
+
+def test_an_adapter_without_its_turns_has_no_nearest_one(taught: Path, tmp_path: Path) -> None:
+    shutil.copytree(taught / "imitate" / "adapter", tmp_path / "adapter")
+    words = ["run", "--system", "basis", "planner=nearest", "--out", tmp_path / "run"]
+    assert "pairs.jsonl is missing" in housewise(*words, "--adapter", tmp_path / "adapter", code=2)
+    assert "needs an adapter" in housewise(*words, code=2)
