@@ -74,7 +74,7 @@ class GuidanceTraining:
         """Return the examples; the sessions are played, and the examples made, where they are missing."""
         path = self._training.path / IMITATE / PAIRS
         if not path.exists():
-            folders = [Path(each) for each in self._config.sessions] or [self._play_sessions()]
+            folders = [Path(each) for each in self._config.sessions.folders] or [self._play_sessions()]
             write_examples(path, self._learn_sessions(folders))
         return read_examples(path, SessionDemonstration)
 
@@ -84,7 +84,7 @@ class GuidanceTraining:
         return folder
 
     def _learn_sessions(self, folders: list[Path]) -> Iterator[SessionDemonstration]:
-        limit = self._config.max_sessions
+        limit = self._config.sessions.max_sessions
         lessons = SessionLessonsConfig(agent=self._config.run.agent).lessons()
         with self._observer.watch_training(f"{IMITATE}: examples") as progress:
             for done, examples in enumerate(islice(session_demonstrations(folders, lessons), limit), 1):

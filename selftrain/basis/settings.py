@@ -19,11 +19,11 @@ from housewise.systems.basis.settings import (
     BasisAgentSettings,
     BasisModelsSettings,
     BasisSettings,
-    BasisTaskSettings,
 )
 
 QUICK: Mapping[str, Any] = {
-    "run": {"tasks": {"variant": ["make_carrot__banana__simple", "fire_laser__none__simple"], "scenarios": 1}},
+    "run": {"tasks": {"variant": ["make_carrot__banana__simple", "fire_laser__none__simple"]}},
+    "sessions": {"scenarios": 1},
     "training": {"epochs": 1.0},
 }
 """Settings of a quick training, by key. Its model is of no use."""
@@ -31,7 +31,6 @@ LEFT_OUT = "quick: two sessions, learned once; the model is of no use"
 """What a quick training leaves out, for the user."""
 
 _RUN = BasisSettings(
-    tasks=BasisTaskSettings(split="training", scenarios=6, attempts=3),
     agent=BasisAgentSettings(planner="llm", compact=True),
     models=BasisModelsSettings(agent=ModelSettings(sampling=SamplingSettings(temperature=0.0, max_tokens=128))),
 )
@@ -40,33 +39,42 @@ _TRAINING = TrainingConfig(
 )
 
 
+class SessionsConfig(Settings):
+    """Sessions of the scripted oracle to learn from. Person, variants and seed are those of run.tasks."""
+
+    folders: Annotated[tuple[str, ...], SELECTION] = ()
+    """Folders of runs with such sessions. Where none is named, they are played first."""
+    scenarios: Annotated[int, SELECTION] = Field(default=6, ge=1, le=MAX_COUNT)
+    """Number of training scenarios per variant."""
+    attempts: int = Field(default=3, ge=1, le=10)
+    """Maximum number of attempts at a scenario. The one that reaches the goal is learned."""
+    max_sessions: Annotated[int | None, SELECTION] = Field(default=400, ge=1, le=MAX_COUNT)
+    """Maximum number of sessions to learn from. null takes all that reached their goal."""
+
+
 class GuidanceTrainingConfig(Settings):
     """Settings of a training in guidance: the sessions that are played, what is learned of them, and how."""
 
     system: Literal["basis"] = "basis"
     """Name of the system."""
     run: BasisSettings = _RUN
-    """The sessions to learn from (tasks), and what the assistant that learns is given (agent, models). The scripted
-    oracle guides in these sessions."""
-    sessions: Annotated[tuple[str, ...], SELECTION] = ()
-    """Folders of runs with sessions to learn from. Where there are none, they are played first."""
-    max_sessions: Annotated[int | None, SELECTION] = Field(default=400, ge=1, le=MAX_COUNT)
-    """Maximum number of sessions to learn from. null takes all that reached their goal."""
+    """Who acts in the sessions (tasks), and what the assistant that learns is given (agent, models)."""
+    sessions: SessionsConfig = SessionsConfig()
     training: TrainingConfig = _TRAINING
 
     @model_validator(mode="after")
     def _check_learner(self) -> GuidanceTrainingConfig:
         if self.run.agent.planner != "llm":
             raise ValueError(f"run.agent.planner={self.run.agent.planner}: only llm learns; leave it out")
-        if self.run.tasks.split != "training":
-            raise ValueError("run.tasks.split=test: nobody learns from test scenarios; leave it out")
         return self
 
     @property
     def oracle_run(self) -> BasisSettings:
         """Settings of the run in which the scripted oracle guides."""
         oracle = BasisAgentSettings(planner="oracle", wording=self.run.agent.wording)
-        return self.run.model_copy(update={"agent": oracle, "models": BasisModelsSettings()})
+        own = {"split": "training", "scenarios": self.sessions.scenarios, "attempts": self.sessions.attempts}
+        tasks = self.run.tasks.model_copy(update=own)
+        return self.run.model_copy(update={"tasks": tasks, "agent": oracle, "models": BasisModelsSettings()})
 
     def identity(self, learned: bool) -> dict[str, Any]:
         """Return the settings that must stay the same to resume a folder, by dotted key.
@@ -74,7 +82,7 @@ class GuidanceTrainingConfig(Settings):
         Args:
             learned: Whether the folder has a finished model. Until then the settings of the training may change.
         """
-        fixed = ["run.models.agent.", "run.agent.", "run.tasks.", "sessions", "max_sessions"]
+        fixed = ["run.models.agent.", "run.agent.", "run.tasks.", "sessions."]
         found = settings_by_effect(self, {"result", "selection"})
         return {key: value for key, value in found.items() if key.startswith((*fixed, *(["training."] * learned)))}
 

@@ -123,6 +123,9 @@ class Basis(System[BasisSettings]):
         self.check_one_at_a_time("person=terminal")
         load_oracle_phrases(self.settings.agent.wording)
         load_user_phrases(self.settings.tasks.person_wording)
+
+    def check_start(self) -> None:
+        """See System.check_start."""
         check_assistant(self.settings)
 
     def tasks(self) -> Sequence[Task]:

@@ -19,7 +19,7 @@ from tests.systems.basis.sessions import SIMPLE
 from tests.systems.command_runs import environment
 
 SETTINGS = (
-    f"run.variant={SIMPLE}", "run.scenarios=2", "training.rank=4", "training.learning_rate=0.02",
+    f"run.variant={SIMPLE}", "sessions.scenarios=2", "training.rank=4", "training.learning_rate=0.02",
     "training.device=cpu", "training.dtype=float32", "training.checkpoint_steps=1",
 )  # fmt: skip
 
@@ -96,9 +96,8 @@ def test_the_nearest_turn_repeats_what_was_learned(model: Path, taught: Path, tm
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("run.scenarios=3",), "holds a training with other settings (run.scenarios)"),
+        (("sessions.scenarios=3",), "holds a training with other settings (sessions.scenarios)"),
         (("run.perception=words",), "holds a training with other settings (run.perception)"),
-        (("run.split=test",), "nobody learns from test scenarios"),
         (("run.planner=oracle",), "only llm learns"),
         (("--houses", "3"), "--houses: only concerns training in houses"),
     ],
@@ -110,11 +109,11 @@ def test_what_cannot_be_is_one_line(model: Path, taught: Path, words: tuple[str,
 
 def test_sessions_of_another_run_can_be_learned(model: Path, taught: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    teach(model, out, f"sessions=[{taught / SESSIONS}]", "max_sessions=1", "run.agent.reasoning=false")
+    teach(model, out, f"sessions.folders=[{taught / SESSIONS}]", "sessions.max_sessions=1", "run.agent.reasoning=false")
     assert not (out / SESSIONS).exists()
     learned = examples(out)
     assert {each.seed for each in learned} == {0} and not any("<Think>" in each.reply for each in learned)
-    complaint = teach(model, tmp_path / "other", f"sessions=[{tmp_path}]", code=2)
+    complaint = teach(model, tmp_path / "other", f"sessions.folders=[{tmp_path}]", code=2)
     assert "name the folder of a run" in complaint
 
 
