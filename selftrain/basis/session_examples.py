@@ -25,7 +25,7 @@ from housewise.core.settings import Settings
 from housewise.core.settings_loading import load_settings
 from housewise.core.validation import validate_model
 from housewise.language.base import Message
-from housewise.people.lab.reply_tags import remove_ids
+from housewise.people.lab.reply_tags import remove_ids, write_tag
 from housewise.playback.session_replay import SessionTurn, read_attempts, read_initial_state, replay_session
 from housewise.rollout.record_reader import read_record, read_summary
 from housewise.selftrain.examples import SessionDemonstration
@@ -182,8 +182,8 @@ def format_reply(guidance: GuidanceEvent, with_thoughts: bool) -> str:
     # Quotation marks within would end the speech.
     spoken = clip_speech(guidance.speech).replace('"', "'")
     speech = f'"{spoken}"' if spoken else "N/A"
-    thought = f"<Think>{remove_ids(clip_speech(guidance.thought))}</Think>\n" if with_thoughts else ""
-    return f"{thought}<Speak>{speech}</Speak>"
+    thought = write_tag("Think", remove_ids(clip_speech(guidance.thought))) + "\n" if with_thoughts else ""
+    return thought + write_tag("Speak", speech)
 
 
 @dataclass

@@ -28,6 +28,11 @@ def tagged_rule(tag: str, content: str, allows_thought: bool = True) -> str:
     return f"{thought}{_tag(tag, content)}"
 
 
+def write_tag(tag: str, text: str) -> str:
+    """Return a text in a tag, as ``read_tag`` reads it."""
+    return f"<{tag}>{text}</{tag}>"
+
+
 def _tag(name: str, content: str) -> str:
     return f'"<{name}>" {content} "</{name}>"'
 

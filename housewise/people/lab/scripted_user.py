@@ -27,7 +27,7 @@ from housewise.people.lab.grounding import (
 )
 from housewise.people.lab.lapses import Lapses
 from housewise.people.lab.phrases import Occasion, load_user_phrases
-from housewise.people.lab.understanding import Instruction, understand
+from housewise.people.lab.understanding import Instruction, Meaning, understand
 from housewise.people.lab.user_memory import UserMemory
 from housewise.people.lab.verb_spotting import HERE
 from housewise.people.lab.views import SeenThing, UserTurn, UserView
@@ -62,9 +62,6 @@ ALICE = UserTraits("Alice", talkativeness=0.0)
 BOB = UserTraits("Bob")
 _HAND: tuple[Verb, ...] = ("Place", "Pour", "Throw", "Break")
 _MOVES: dict[Verb, str] = {"MoveForward": "1", "MoveBackward": "1", "RotateLeft": "90", "RotateRight": "90"}
-
-_Meaning = tuple[Verb | None, frozenset[str]]
-"""What is to be done, and the words for the thing."""
 
 
 @dataclass
@@ -109,7 +106,8 @@ class ScriptedUser:
         self._must_answer = False
         self._target: str | None = None
         self._done: tuple[Instruction, SeenThing] | None = None
-        self._refuted: dict[_Meaning, set[str]] = {}
+        self._refuted: dict[Meaning, set[str]] = {}
+        self._undone: dict[Meaning, set[str]] = {}
         self._generator = random.Random(seed)
         self._lapses = Lapses(traits.mistakes, seed)
 
@@ -141,7 +139,7 @@ class ScriptedUser:
             if status == "ReceptacleIsClosed":
                 agenda.steps.insert(0, Instruction("Open", words=self._memory.words_of(target)))
             elif status not in ("TargetOutOfRange", "AlreadyHoldingObject", "NoFreeHand"):
-                self._refuted.setdefault(_meaning(current), set()).add(target)
+                self._refuted.setdefault(current.meaning, set()).add(target)
 
     def _listen(self, speech: str, view: UserView) -> None:
         advice = understand(speech)
@@ -153,7 +151,7 @@ class ScriptedUser:
         if not steps:
             return
         self._unanswered = 0
-        self._doubt(steps)
+        self._doubt(steps, view)
         tells_more = all(each.verb in (None, "GotoObject") and each.room in ("", HERE, view.room) for each in steps)
         if self._agenda.steps and tells_more:
             # It tells more about what the person is about to do.
@@ -165,13 +163,20 @@ class ScriptedUser:
         else:
             self._agenda = _Agenda(steps)
 
-    def _doubt(self, steps: list[Instruction]) -> None:
-        """If what was just done is said again, it was done to another thing than the one meant, unless all fits."""
+    def _doubt(self, steps: list[Instruction], view: UserView) -> None:
+        """Learn that what was just done was done to another thing than the one meant, unless all fits.
+
+        It is said again, or what was put there shall be taken again.
+        """
         done, self._done = self._done, None
         if done is None or shows_all(*done):
             return
-        if any(_meaning(each) == _meaning(done[0]) for each in steps):
-            self._refuted.setdefault(_meaning(done[0]), set()).add(done[1].id)
+        meaning, place = done[0].meaning, done[1].id
+        taken = [each for each in steps if each.verb == "Pickup" and done[0].verb == "Place"]
+        if any(found.holder == place for each in taken for found in self._meant(each, view, "Pickup")[:1]):
+            self._undone.setdefault(meaning, set()).add(place)
+        elif any(each.meaning == meaning for each in steps):
+            self._refuted.setdefault(meaning, set()).add(place)
 
     def _decide(self, view: UserView) -> UserTurn:
         if not view.history:
@@ -280,7 +285,8 @@ class ScriptedUser:
     ) -> list[SeenThing]:
         """Return the things in view, or remembered in this room, that an instruction may mean, best first."""
         known = candidates if candidates is not None else self._memory.things_here(view)
-        excluded = self._agenda.excluded | self._refuted.get(_meaning(step), set())
+        meaning = step.meaning
+        excluded = self._agenda.excluded.union(self._refuted.get(meaning, ()), self._undone.get(meaning, ()))
         known = [each for each in known if each.id not in excluded and "floating" not in each.look.split()]
         if view.held is not None and verb in _HAND:
             step = without_held(step, view.held, self._memory.aliases)
@@ -313,7 +319,7 @@ class ScriptedUser:
             return UserTurn("I do not see it yet.", action)
         if room:
             return UserTurn("I saw it there.", LabAction("GotoRoom", room))
-        self._refuted.pop(_meaning(step), None)
+        self._refuted.pop(step.meaning, None)
         if step.verb is None or self._agenda.questions >= self.traits.patience:
             return None
         self._agenda.questions += 1
@@ -389,7 +395,3 @@ class ScriptedUser:
 
 
 _TURN = LabAction("RotateRight", "90")
-
-
-def _meaning(step: Instruction) -> _Meaning:
-    return step.verb, frozenset(step.words)

@@ -17,6 +17,9 @@ from housewise.worlds.lab.actions import MANIPULATIONS, Verb
 from housewise.worlds.lab.history import clip_speech
 from housewise.worlds.lab.kinds import KINDS
 
+Meaning = tuple[Verb | None, frozenset[str]]
+"""What is to be done, and the words for the thing."""
+
 
 @dataclass(frozen=True)
 class Instruction:
@@ -37,6 +40,11 @@ class Instruction:
     context: tuple[str, ...] = ()
     room: str = ""
     side: str = ""
+
+    @property
+    def meaning(self) -> Meaning:
+        """What is to be done, and the words for the thing."""
+        return self.verb, frozenset(self.words)
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ WRONG = {
     "demo 3": "housewise demo: got unexpected extra argument",
     "compare a": "housewise compare: missing argument 'B'; see housewise compare --help",
     "export x --to rerum": "no export to rerum; did you mean rerun? available: ",
-    "selftrain --system clpr": "--system clpr: has no training; available: adapt, personalize, stars",
+    "selftrain --system clpr": "--system clpr: has no training; available: adapt, basis, personalize, stars",
     "selftrain --system stars --houses 3": "--houses: only concerns training in houses",
     "learn": "housewise learn: missing argument 'PERSON'; see housewise learn --help",
     "learn ada --topic moon": "--topic moon: nothing is asked about that; available: kitchen, house",
