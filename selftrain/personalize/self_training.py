@@ -305,7 +305,7 @@ class SelfTraining:
             **run.models.agent.model_dump(mode="json"),
             "familiar_kinds": _familiar_kinds(start, examples),
         }
-        defaults = {key: settings[key] for key in AdapterConfig.model_fields}
+        defaults = {key: settings[key] for key in AdapterConfig.model_fields if key in settings}
         self._engine.pause()
         template = {"chat_template_kwargs": run.models.agent.chat_template_kwargs}
         config = self._engine.training_config(config).model_copy(update=template)
