@@ -19,6 +19,7 @@ from housewise.experiments.results_table import read_table
 from housewise.experiments.runner import ExperimentRunner
 from housewise.experiments.trainings import open_training
 from housewise.selftrain.adapt.settings import load_adapt_training
+from housewise.selftrain.basis.settings import load_guidance_training
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.stars.settings import load_goal_training
 from housewise.terminal.selftrain_progress import TrainingDisplay
@@ -115,6 +116,8 @@ def test_settings_of_bundled_trainings_exist(name: str, tmp_path: Path) -> None:
                 assert load_goal_training(training.template.config, settings).run.tasks.seed in (1, 2, 3)
             elif spec.system == "adapt":
                 load_adapt_training(training.template.config, settings)
+            elif spec.system == "basis":
+                assert load_guidance_training(training.template.config, settings).sessions.scenarios <= 6
             else:
                 assert load_selftraining(training.template.config, settings).evaluation.tasks == []
 
