@@ -1,4 +1,4 @@
-"""Assistants without a language model that are given exactly what a learner is given: its controls."""
+"""Controls of a learner without a language model, which go by what it is given."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def build_limited_view(
     perception: Perception,
     knowledge: KnowledgeSwitches,
 ) -> OracleView:
-    """Return a view for the scripted oracle that holds only what a learner is told; see ``build_assistant_view``."""
+    """Return a view for the scripted oracle whose state is limited to what a learner is told; see ``limit_state``."""
     known = limit_state(state, surroundings, turns, perception, knowledge)
     return replace(build_oracle_view(state, surroundings, turns), state=known)
 
@@ -44,11 +44,12 @@ def limit_state(
     perception: Perception,
     knowledge: KnowledgeSwitches,
 ) -> LabState:
-    """Return the part of a state that a learner is told.
+    """Return the part of a state that a learner is told, and a little more, which favours the control.
 
     That is what is in view and in the hand, with its visible states or with all; with object knowledge, the devices
     that stand in one room; with environment knowledge, the things of the kinds that were mentioned. Rooms have power
-    unless it is known that they have none.
+    unless it is known that they have none. More than a learner is told are the furniture on which things in view lie,
+    with words, and devices with one room that were not mentioned, where cards are brief.
     """
     in_view = {each.id for each in surroundings.glimpses(state)}
     mentioned = set(mentioned_kinds(turns))

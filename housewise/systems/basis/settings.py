@@ -58,8 +58,8 @@ class BasisAgentSettings(Settings):
     """Who guides. oracle is scripted and knows everything but the person's goal until they name it; shuffled is the
     same and describes each device by the look of another one; random gives random advice; frequent always gives the
     oracle's most frequent one; silent says nothing; llm is a chat model (models.agent). limited is the scripted oracle
-    that knows no more than llm would be told; nearest says what was said at the most similar turn that the adapter of
-    models.agent has learned."""
+    that knows little more than llm would be told; nearest says what was said at the most similar turn that the adapter
+    of models.agent has learned."""
     wording: Annotated[_Name, Affects(needs=("planner", ("oracle", "shuffled", "random", "limited")))] = "training"
     """Wording of the scripted oracle: training, held_out, or a YAML file."""
     perception: Annotated[Literal["words", "truth"], _IF_CHAT_ASSISTANT] = "truth"

@@ -1,4 +1,4 @@
-"""Controls without a language model know no more than a learner is told."""
+"""Controls without a language model go by what a learner is told."""
 
 from dataclasses import replace
 
