@@ -12,10 +12,12 @@ from housewise.core.errors import UserError, suggest_names
 from housewise.core.settings import merge_nested, nest_value
 from housewise.experiments.grid import PlannedTraining
 from housewise.selftrain.trainers import ModelReference
-from housewise.selftrain.training_folder import TrainingObserver
+from housewise.selftrain.training_folder import IMITATE, TrainingObserver
 
 if TYPE_CHECKING:
     from housewise.selftrain.adapt.fold_training import FoldTraining
+    from housewise.selftrain.basis.guidance_training import GuidanceTraining
+    from housewise.selftrain.stars.goal_training import GoalTraining
 
 WARM_UP = "warm-up"
 """Phase of ADAPT whose model all learners start from."""
@@ -82,18 +84,18 @@ def _open_personalize(config: Path | None, settings: Mapping[str, Any]) -> Opene
 def _open_stars(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
     from housewise.selftrain.stars.goal_training import GoalTraining
     from housewise.selftrain.stars.settings import load_goal_training
-    from housewise.selftrain.training_folder import IMITATE
 
-    open_it = partial(GoalTraining, load_goal_training(config, settings))
-    return OpenedTraining([IMITATE], open_it, lambda folder, observer: {IMITATE: open_it(folder, observer).run()})
+    return _one_phase(partial(GoalTraining, load_goal_training(config, settings)))
 
 
 def _open_basis(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
     from housewise.selftrain.basis.guidance_training import GuidanceTraining
     from housewise.selftrain.basis.settings import load_guidance_training
-    from housewise.selftrain.training_folder import IMITATE
 
-    open_it = partial(GuidanceTraining, load_guidance_training(config, settings))
+    return _one_phase(partial(GuidanceTraining, load_guidance_training(config, settings)))
+
+
+def _one_phase(open_it: Callable[[Path, TrainingObserver], GoalTraining | GuidanceTraining]) -> OpenedTraining:
     return OpenedTraining([IMITATE], open_it, lambda folder, observer: {IMITATE: open_it(folder, observer).run()})
 
 

@@ -23,12 +23,12 @@ from housewise.core.setting_migrations import migrate_settings
 from housewise.core.settings import Settings
 from housewise.core.text_files import read_json
 from housewise.core.validation import convert_validation_errors
-from housewise.language.adapters import ADAPTER_CONFIG_FILE
+from housewise.language.adapters import ADAPTER_CONFIG_FILE, EXAMPLES_FILE
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run
 from housewise.rollout.saved_settings import find_changed_settings
-from housewise.selftrain.examples import EpisodeDemonstration, Example, read_examples, write_examples
+from housewise.selftrain.examples import Example, ExampleT, read_examples, write_examples
 from housewise.selftrain.trainers import (
     ModelReference,
     Progress,
@@ -38,14 +38,14 @@ from housewise.selftrain.trainers import (
     open_trainer,
 )
 from housewise.selftrain.trainers.base import ignore_progress
-from housewise.selftrain.trainers.settings import PreferenceConfig, TrainingConfig
+from housewise.selftrain.trainers.settings import OnePhaseSettings, PreferenceConfig, TrainingConfig
 from housewise.selftrain.trainers.trained_model import MODEL_FILE
 
 CONFIG = "config.json"
 IMITATE = "imitate"
 """Name of the phase that imitates demonstrations."""
 
-PAIRS, PREFERENCES = "pairs.jsonl", "preferences.jsonl"
+PAIRS, PREFERENCES = EXAMPLES_FILE, "preferences.jsonl"
 
 SettingsT = TypeVar("SettingsT", bound=Settings)
 
@@ -109,11 +109,11 @@ def read_training_settings(path: Path, kind: type[SettingsT], description: str) 
         return kind.model_validate(content)
 
 
-def load_or_make_examples(path: Path, make: Callable[[], Iterable[EpisodeDemonstration]]) -> list[EpisodeDemonstration]:
+def load_or_make_examples(path: Path, make: Callable[[], Iterable[ExampleT]], kind: type[ExampleT]) -> list[ExampleT]:
     """Read the examples of a file; make and write them where it does not exist."""
     if not path.exists():
         write_examples(path, make())
-    return read_examples(path, EpisodeDemonstration)
+    return read_examples(path, kind)
 
 
 @dataclass(frozen=True)
@@ -182,6 +182,22 @@ class TrainingFolder:
                 f"{self.path}: holds a {noun} with other settings ({', '.join(changed)}); choose another folder"
                 f"{option}, or use the same settings to go on with it"
             )
+
+    def check_config(self, config: OnePhaseSettings, description: str) -> None:
+        """Check that the settings of a training in one phase, IMITATE, are those that the folder was begun with.
+
+        Args:
+            config: The current settings.
+            description: What the folder's file of settings should hold, for the error.
+
+        Raises:
+            UserError: They differ, or the file holds no such settings.
+        """
+        if not self.config_file.exists():
+            return
+        learned = self.is_trained(IMITATE)
+        earlier = read_training_settings(self.config_file, type(config), description)
+        self.check_settings(earlier.identity(learned), config.identity(learned), "training")
 
     def check_trainer(self, config: TrainingConfig, start: ModelReference | None = None) -> None:
         """Check that a model can be trained with some settings, before anything is played; see Trainer.check."""

@@ -13,11 +13,11 @@ from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.planner import next_step
 from housewise.worlds.lab.state import LabState, Thing
 from housewise.worlds.lab.surroundings import Glimpse, Surroundings
-from housewise.worlds.lab.texts import Side, name_with_color, side_of
+from housewise.worlds.lab.texts import Side, name_with_color, preposition_of, side_of
 
 _MAX_WALKS = 5
-_SIDES: dict[Side, str] = {"front": "in front of you", "left": "on your left", "right": "on your right"}
 """Steps of going somewhere before something is done."""
+_SIDES: dict[Side, str] = {"front": "in front of you", "left": "on your left", "right": "on your right"}
 
 
 @dataclass(frozen=True)
@@ -139,10 +139,9 @@ class Advisor:
         if thing.container is None or thing.container not in state.by_id:
             return "in this room" if thing.room == state.room else ""
         holder = state[thing.container]
-        preposition = "in" if "openable" in KINDS[holder.kind].properties else "on"
         look = self.look(holder)
         name = f"{thing_name(holder, 'full')}, the {look}" if look else name_with_color(holder)
-        return f"{preposition} the {name}"
+        return f"{preposition_of(holder)} the {name}"
 
 
 def find_glimpse(state: LabState, surroundings: Surroundings, id: str) -> Glimpse | None:

@@ -127,12 +127,11 @@ def select_knowledge(
 def mentioned_kinds(turns: Sequence[LabTurn]) -> tuple[str, ...]:
     """Return the kinds of things that person and assistant have named, and those of the named tasks, in order."""
     said: list[str] = []
-    tasks = _named_tasks(turns)
     for turn in turns:
         if turn.action.verb == "Speak":
             said.append(turn.action.argument)
             named = hear_task(turn.action.argument)
-            said += tasks[named.task].steps if named is not None else []
+            said += load_task_cards()[named.task].steps if named is not None else []
         said += [turn.speech] if turn.speech else []
     return tuple(dict.fromkeys(kind for text in said for kind in _mentioned_kinds(text)))
 

@@ -120,7 +120,7 @@ def _train(
 ) -> ModelReference:
     training = load_selftraining(settings={"training": recipe.training}).training
     examples = make_examples(known, recipe, steps * training.batch, seed)
-    kept = load_or_make_examples(folder / PAIRS, lambda: examples)
+    kept = load_or_make_examples(folder / PAIRS, lambda: examples, EpisodeDemonstration)
     if kept != list(examples):
         raise UserError(f"{folder / PAIRS}: was made of other data or with other settings; delete the folder")
     phases = TrainingFolder(folder, start, TrainingDisplay(Console()), seed)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,6 +31,9 @@ from housewise.terminal.run_folders import dated_name, run_folder
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
+
+    from housewise.selftrain.trainers import TrainedModel
+    from housewise.selftrain.training_folder import TrainingObserver
 
 _GOAL_OPTIONS = {"--system", "--config", "--model", "--adapter", "--log-to", "--out", "--debug"}
 _OPTIONS = {
@@ -132,14 +136,11 @@ def selftrain(
     if trained_system in _OPTIONS:
         if unused := given_options(context) - _OPTIONS[trained_system]:
             raise UserError(f"{min(unused)}: only concerns training in houses; leave it out to train {trained_system}")
-        if trained_system == "stars":
-            _train_stars(config, {"run": run_options}, overrides or [], out, log_to or [])
-        elif trained_system == "basis":
+        if trained_system != "stars":
             run_options |= {"base_url": base_url, **vars(execution)}
-            _train_basis(config, {"run": run_options}, overrides or [], quick, out, log_to or [])
-        else:
-            run_options |= {"person": house.person, "base_url": base_url, **vars(execution)}
-            _train_adapt(config, {"run": run_options}, overrides or [], quick, out, log_to or [])
+        if trained_system == "adapt":
+            run_options["person"] = house.person
+        _train_other(trained_system, config, {"run": run_options}, overrides or [], quick, out, log_to or [])
         return
     from housewise.core.settings import merge_nested
     from housewise.selftrain.personalize.quick_settings import LEFT_OUT, QUICK, quick_config
@@ -168,74 +169,79 @@ def selftrain(
         run_selftraining(settings, folder, Console(), log_to or [])
 
 
-def _train_stars(
-    config: Path | None, options: dict[str, Any], overrides: list[str], out: Path | None, log_to: Sequence[str]
-) -> None:
-    from housewise.selftrain.stars.goal_training import GoalTraining
-    from housewise.selftrain.stars.settings import goal_training_defaults, load_goal_training
-    from housewise.terminal.selftrain_progress import run_training
+@dataclass(frozen=True)
+class _Recipe:
+    """How a model is trained for another system than houses.
 
-    goals = load_goal_training(config, drop_unset(options), overrides)
-    _print_own_part(config, goal_training_defaults())
-    with run_folder(out, dated_name("selftrain-goals")) as folder:
-        run_training(lambda seen: GoalTraining(goals, folder, seen).run(), "goals", "stars", folder, Console(), log_to)
+    Attributes:
+        load: Loads the settings from a configuration, options and overrides.
+        defaults: Returns the default of every setting.
+        train: Trains in a folder.
+        what: What the model learns, for the terminal.
+        quick: Settings of a quick training. They give way to options, such as another person.
+        left_out: What a quick training leaves out.
+    """
+
+    load: Callable[[Path | None, Mapping[str, Any], Sequence[str]], Any]
+    defaults: Callable[[], DictConfig]
+    train: Callable[[Any, Path, TrainingObserver], TrainedModel]
+    what: str
+    quick: Mapping[str, Any] = field(default_factory=dict)
+    left_out: str = ""
 
 
-def _train_basis(
-    config: Path | None,
-    options: dict[str, Any],
-    overrides: list[str],
-    quick: bool,
-    out: Path | None,
-    log_to: Sequence[str],
-) -> None:
-    from housewise.core.settings import merge_nested
-    from housewise.selftrain.basis.guidance_training import GuidanceTraining
-    from housewise.selftrain.basis.settings import (
-        LEFT_OUT,
-        QUICK,
-        guidance_training_defaults,
-        load_guidance_training,
-    )
-    from housewise.terminal.selftrain_progress import run_training
+def _find_recipe(system: str) -> _Recipe:
+    # Only what is trained is imported.
+    if system == "stars":
+        from housewise.selftrain.stars.goal_training import GoalTraining
+        from housewise.selftrain.stars.settings import goal_training_defaults, load_goal_training
 
-    settings = load_guidance_training(config, merge_nested(QUICK if quick else {}, drop_unset(options)), overrides)
-    _print_own_part(config, guidance_training_defaults())
-    if quick:
-        print_note(LEFT_OUT)
-    with run_folder(out, dated_name("selftrain-guidance")) as folder:
-        run_training(
-            lambda seen: GuidanceTraining(settings, folder, seen).run(), "guidance", "basis", folder, Console(), log_to
+        return _Recipe(load_goal_training, goal_training_defaults, lambda *given: GoalTraining(*given).run(), "goals")
+    if system == "basis":
+        from housewise.selftrain.basis import settings as guidance
+        from housewise.selftrain.basis.guidance_training import GuidanceTraining
+
+        return _Recipe(
+            guidance.load_guidance_training,
+            guidance.guidance_training_defaults,
+            lambda *given: GuidanceTraining(*given).run(),
+            "guidance",
+            guidance.QUICK,
+            guidance.LEFT_OUT,
         )
-
-
-def _train_adapt(
-    config: Path | None,
-    options: dict[str, Any],
-    overrides: list[str],
-    quick: bool,
-    out: Path | None,
-    log_to: Sequence[str],
-) -> None:
-    from housewise.core.settings import merge_nested
+    from housewise.selftrain.adapt import settings as adapt
     from housewise.selftrain.adapt.fold_training import REFLECTION_DPO, open_fold
-    from housewise.selftrain.adapt.settings import LEFT_OUT, QUICK, adapt_training_defaults, load_adapt_training
+
+    return _Recipe(
+        adapt.load_adapt_training,
+        adapt.adapt_training_defaults,
+        lambda *given: open_fold(*given).train(REFLECTION_DPO),
+        REFLECTION_DPO,
+        adapt.QUICK,
+        adapt.LEFT_OUT,
+    )
+
+
+def _train_other(
+    system: str,
+    config: Path | None,
+    options: dict[str, Any],
+    overrides: list[str],
+    quick: bool,
+    out: Path | None,
+    log_to: Sequence[str],
+) -> None:
+    from housewise.core.settings import merge_nested
     from housewise.terminal.selftrain_progress import run_training
 
-    # QUICK gives way to options, such as another person.
-    settings = load_adapt_training(config, merge_nested(QUICK if quick else {}, drop_unset(options)), overrides)
-    _print_own_part(config, adapt_training_defaults())
+    recipe = _find_recipe(system)
+    settings = recipe.load(config, merge_nested(recipe.quick if quick else {}, drop_unset(options)), overrides)
+    _print_own_part(config, recipe.defaults())
     if quick:
-        print_note(LEFT_OUT)
-    with run_folder(out, dated_name("selftrain-adapt")) as folder:
-        run_training(
-            lambda seen: open_fold(settings, folder, seen).train(REFLECTION_DPO),
-            REFLECTION_DPO,
-            "adapt",
-            folder,
-            Console(),
-            log_to,
-        )
+        print_note(recipe.left_out)
+    name = next(name for name, trained in TRAINING_SYSTEMS.items() if trained == system)
+    with run_folder(out, dated_name(name)) as folder:
+        run_training(lambda seen: recipe.train(settings, folder, seen), recipe.what, system, folder, Console(), log_to)
 
 
 def _print_own_part(config: Path | None, base: DictConfig) -> None:

@@ -38,6 +38,13 @@ _RUN = "run"
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
+def default_settings(settings: BaseModel) -> DictConfig:
+    """Return settings as the base that ``load_settings`` merges others into."""
+    made = OmegaConf.create(settings.model_dump(mode="json"))
+    assert isinstance(made, DictConfig)
+    return made
+
+
 def load_with_derived_defaults(
     model: type[_Model],
     base: DictConfig,

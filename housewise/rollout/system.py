@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, get_args
 
 import numpy as np
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 
 from housewise.core.errors import UserError
 from housewise.core.migrations import find_former_name
@@ -21,7 +21,7 @@ from housewise.core.printable_text import excerpt
 from housewise.core.record import Event
 from housewise.core.record_files import file_key
 from housewise.core.settings import merge_nested
-from housewise.core.settings_loading import configured_systems, load_with_derived_defaults
+from housewise.core.settings_loading import configured_systems, default_settings, load_with_derived_defaults
 from housewise.rollout.capabilities import OptionalCapabilities, S
 from housewise.rollout.episode import EpisodeContext, EpisodeSetup, Job, Task
 from housewise.rollout.legacy_systems import adapt_legacy_system
@@ -91,9 +91,7 @@ class System(OptionalCapabilities[S], ABC):
     @classmethod
     def defaults(cls) -> DictConfig:
         """Return every setting with its default."""
-        made = OmegaConf.create(cls.Settings(system=cls.name).model_dump(mode="json"))
-        assert isinstance(made, DictConfig)
-        return made
+        return default_settings(cls.Settings(system=cls.name))
 
     @classmethod
     def load(

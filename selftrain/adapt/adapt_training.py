@@ -129,7 +129,7 @@ class AdaptTraining:
         with self.observer.watch_training(f"{self._phase_name(folder)}: demonstrations") as progress:
             for done, person in enumerate(people, start=1):
                 path = folder / "demonstrations" / f"{person.name}.jsonl"
-                examples += load_or_make_examples(path, partial(make, person))
+                examples += load_or_make_examples(path, partial(make, person), EpisodeDemonstration)
                 progress(done, len(people), f"{len(examples)} pairs")
         return examples
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
 from housewise.core.setting_effects import settings_by_effect
 from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings
-from housewise.core.settings_loading import load_settings
+from housewise.core.settings_loading import default_settings, load_settings
 from housewise.rollout.settings import ExecutionSettings, MemorySettings
 from housewise.selftrain.personalize.settings import Share
 from housewise.selftrain.rollouts.settings import RolloutsConfig
@@ -164,6 +164,4 @@ def load_adapt_training(
 
 def adapt_training_defaults() -> DictConfig:
     """Return every setting with its default."""
-    made = OmegaConf.create(AdaptTrainingConfig().model_dump(mode="json"))
-    assert isinstance(made, DictConfig)
-    return made
+    return default_settings(AdaptTrainingConfig())

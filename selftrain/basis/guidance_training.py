@@ -10,15 +10,15 @@ from housewise.core.files import remove_partial
 from housewise.rollout.run import Run
 from housewise.selftrain.basis.session_examples import SessionLessonsConfig, session_demonstrations
 from housewise.selftrain.basis.settings import GuidanceTrainingConfig
-from housewise.selftrain.examples import SessionDemonstration, read_examples, write_examples
+from housewise.selftrain.examples import SessionDemonstration
 from housewise.selftrain.trainers import ModelReference, TrainedModel
 from housewise.selftrain.training_folder import (
     IMITATE,
     PAIRS,
     TrainingFolder,
     TrainingObserver,
+    load_or_make_examples,
     play_run,
-    read_training_settings,
 )
 from housewise.systems.basis.system import Basis
 
@@ -63,20 +63,16 @@ class GuidanceTraining:
         with training.lock_and_check(self._check_folder):
             remove_partial(training.path)
             training.write_settings(config)
-            pairs = self._examples()
+            pairs = load_or_make_examples(training.path / IMITATE / PAIRS, self._make_examples, SessionDemonstration)
             models, agent = config.run.models.agent, config.run.agent.model_dump(mode="json")
             sampling = models.sampling.model_dump(mode="json", include={"temperature", "top_p", "max_tokens"})
             learner = {key: agent[key] for key in _LEARNER_SETTINGS}
             defaults = {"system": Basis.name, **learner, "sampling": sampling}
             return training.train(f"{IMITATE}: train", IMITATE, pairs, config.training, None, defaults, store=False)
 
-    def _examples(self) -> list[SessionDemonstration]:
-        """Return the examples; the sessions are played, and the examples made, where they are missing."""
-        path = self._training.path / IMITATE / PAIRS
-        if not path.exists():
-            folders = [Path(each) for each in self._config.sessions.folders] or [self._play_sessions()]
-            write_examples(path, self._learn_sessions(folders))
-        return read_examples(path, SessionDemonstration)
+    def _make_examples(self) -> Iterator[SessionDemonstration]:
+        """Yield the examples. The sessions are played where they are missing."""
+        return self._learn_sessions([Path(each) for each in self._config.sessions.folders] or [self._play_sessions()])
 
     def _play_sessions(self) -> Path:
         folder = self._training.path / SESSIONS
@@ -92,13 +88,4 @@ class GuidanceTraining:
                 yield from examples
 
     def _check_folder(self) -> None:
-        training = self._training
-        if not training.config_file.exists():
-            return
-        learned = training.is_trained(IMITATE)
-        earlier = _read_settings(training.config_file)
-        training.check_settings(earlier.identity(learned), self._config.identity(learned), "training")
-
-
-def _read_settings(path: Path) -> GuidanceTrainingConfig:
-    return read_training_settings(path, GuidanceTrainingConfig, "a training in guidance")
+        self._training.check_config(self._config, "a training in guidance")

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from omegaconf import OmegaConf
-
 from housewise.agent.basis.chat_assistant import assistant_messages, load_assistant_prompts
 from housewise.agent.basis.knowledge import KnowledgeSwitches
 from housewise.agent.basis.views import AssistantView
@@ -22,7 +20,7 @@ from housewise.core.formatting import plural
 from housewise.core.record import Record
 from housewise.core.record_files import FINISHED
 from housewise.core.settings import Settings
-from housewise.core.settings_loading import load_settings
+from housewise.core.settings_loading import default_settings, load_settings
 from housewise.core.validation import validate_model
 from housewise.language.base import Message
 from housewise.people.lab.reply_tags import remove_ids, write_tag
@@ -65,8 +63,7 @@ def load_session_lessons(overrides: Iterable[str] = ()) -> SessionLessonsConfig:
     Raises:
         UserError: A setting is unknown or invalid.
     """
-    defaults = OmegaConf.create(SessionLessonsConfig().model_dump(mode="json"))
-    return load_settings(SessionLessonsConfig, defaults, overrides=list(overrides))
+    return load_settings(SessionLessonsConfig, default_settings(SessionLessonsConfig()), overrides=list(overrides))
 
 
 @dataclass(frozen=True)

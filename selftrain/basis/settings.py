@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 from pydantic import Field, model_validator
 
-from housewise.core.setting_effects import settings_by_effect
 from housewise.core.setting_marks import SELECTION
 from housewise.core.settings import MAX_COUNT, Settings
-from housewise.core.settings_loading import load_settings
+from housewise.core.settings_loading import default_settings, load_settings
 from housewise.language.settings import ModelSettings, SamplingSettings
-from housewise.selftrain.trainers.settings import TrainingConfig
+from housewise.selftrain.trainers.settings import OnePhaseSettings, TrainingConfig
 from housewise.systems.basis.settings import (
     BasisAgentSettings,
     BasisModelsSettings,
@@ -52,9 +51,10 @@ class SessionsConfig(Settings):
     """Maximum number of sessions to learn from. null takes all that reached their goal."""
 
 
-class GuidanceTrainingConfig(Settings):
+class GuidanceTrainingConfig(OnePhaseSettings):
     """Settings of a training in guidance: the sessions that are played, what is learned of them, and how."""
 
+    fixed: ClassVar[tuple[str, ...]] = ("run.models.agent.", "run.agent.", "run.tasks.", "sessions.")
     system: Literal["basis"] = "basis"
     """Name of the system."""
     run: BasisSettings = _RUN
@@ -76,16 +76,6 @@ class GuidanceTrainingConfig(Settings):
         tasks = self.run.tasks.model_copy(update=own)
         return self.run.model_copy(update={"tasks": tasks, "agent": oracle, "models": BasisModelsSettings()})
 
-    def identity(self, learned: bool) -> dict[str, Any]:
-        """Return the settings that must stay the same to resume a folder, by dotted key.
-
-        Args:
-            learned: Whether the folder has a finished model. Until then the settings of the training may change.
-        """
-        fixed = ["run.models.agent.", "run.agent.", "run.tasks.", "sessions."]
-        found = settings_by_effect(self, {"result", "selection"})
-        return {key: value for key, value in found.items() if key.startswith((*fixed, *(["training."] * learned)))}
-
 
 def load_guidance_training(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
@@ -100,6 +90,4 @@ def load_guidance_training(
 
 def guidance_training_defaults() -> DictConfig:
     """Return every setting with its default."""
-    made = OmegaConf.create(GuidanceTrainingConfig().model_dump(mode="json"))
-    assert isinstance(made, DictConfig)
-    return made
+    return default_settings(GuidanceTrainingConfig())

@@ -7,6 +7,7 @@ from pathlib import Path
 from housewise.agent.stars.data_files import KNOWN_PLACES
 from housewise.core.errors import UserError
 from housewise.core.files import remove_partial, write_json
+from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.stars.goal_lessons import GoalLessons
 from housewise.selftrain.stars.settings import GoalTrainingConfig
 from housewise.selftrain.trainers import ModelReference, TrainedModel
@@ -16,7 +17,6 @@ from housewise.selftrain.training_folder import (
     TrainingFolder,
     TrainingObserver,
     load_or_make_examples,
-    read_training_settings,
 )
 
 
@@ -61,7 +61,9 @@ class GoalTraining:
             training.write_settings(config)
             # The examples depend on the settings alone.
             pairs = load_or_make_examples(
-                training.path / IMITATE / PAIRS, lambda: GoalLessons(config.run, config.lessons).demonstrations()
+                training.path / IMITATE / PAIRS,
+                lambda: GoalLessons(config.run, config.lessons).demonstrations(),
+                EpisodeDemonstration,
             )
             known = training.path / IMITATE / KNOWN_PLACES
             if not known.exists():
@@ -72,12 +74,5 @@ class GoalTraining:
 
     def _check_folder(self) -> None:
         training = self._training
-        if not training.config_file.exists() or not (training.path / IMITATE / PAIRS).exists():
-            return
-        learned = training.is_trained(IMITATE)
-        earlier = _read_settings(training.config_file)
-        training.check_settings(earlier.identity(learned), self._config.identity(learned), "training")
-
-
-def _read_settings(path: Path) -> GoalTrainingConfig:
-    return read_training_settings(path, GoalTrainingConfig, "a training in goals")
+        if (training.path / IMITATE / PAIRS).exists():
+            training.check_config(self._config, "a training in goals")

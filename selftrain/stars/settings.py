@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
-from omegaconf import DictConfig, OmegaConf
+from omegaconf import DictConfig
 from pydantic import Field, model_validator
 
-from housewise.core.setting_effects import settings_by_effect
 from housewise.core.settings import MAX_COUNT, Settings
-from housewise.core.settings_loading import load_settings
-from housewise.selftrain.trainers.settings import TrainingConfig
+from housewise.core.settings_loading import default_settings, load_settings
+from housewise.selftrain.trainers.settings import OnePhaseSettings, TrainingConfig
 from housewise.systems.stars.settings import StarsSettings
 
 
@@ -47,24 +46,15 @@ class GoalLessonsConfig(Settings):
         return self
 
 
-class GoalTrainingConfig(Settings):
+class GoalTrainingConfig(OnePhaseSettings):
     """Settings of a training in goals: the model and its prompts, what it learns, and how."""
 
+    fixed: ClassVar[tuple[str, ...]] = ("run.models.agent.", "run.agent.", "run.tasks.seed", "lessons.")
     system: Literal["stars"] = "stars"
     """Name of the system."""
     run: StarsSettings = StarsSettings()
     lessons: GoalLessonsConfig = GoalLessonsConfig()
     training: TrainingConfig = TrainingConfig()
-
-    def identity(self, learned: bool) -> dict[str, Any]:
-        """Return the settings that must stay the same to resume a folder, by dotted key.
-
-        Args:
-            learned: Whether the folder has a finished model. Until then the settings of the training may change.
-        """
-        fixed = ["run.models.agent.", "run.agent.", "run.tasks.seed", "lessons.", *(["training."] if learned else [])]
-        found = settings_by_effect(self, {"result", "selection"})
-        return {key: value for key, value in found.items() if key.startswith(tuple(fixed))}
 
 
 def load_goal_training(
@@ -80,6 +70,4 @@ def load_goal_training(
 
 def goal_training_defaults() -> DictConfig:
     """Return every setting with its default."""
-    made = OmegaConf.create(GoalTrainingConfig().model_dump(mode="json"))
-    assert isinstance(made, DictConfig)
-    return made
+    return default_settings(GoalTrainingConfig())

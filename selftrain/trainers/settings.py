@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -77,6 +77,26 @@ class TrainingConfig(Settings):
         known whether too many are too long.
         """
         return settings_by_effect(self, {"result"})
+
+
+class OnePhaseSettings(Settings):
+    """Settings of a training that trains one model, in a section ``training``.
+
+    Attributes:
+        fixed: Beginnings of the keys of settings that must stay the same to resume a folder.
+    """
+
+    fixed: ClassVar[tuple[str, ...]] = ()
+
+    def identity(self, learned: bool) -> dict[str, Any]:
+        """Return the settings that must stay the same to resume a folder, by dotted key.
+
+        Args:
+            learned: Whether the folder has a finished model. Until then the settings of the training may change.
+        """
+        fixed = (*self.fixed, *(["training."] if learned else []))
+        found = settings_by_effect(self, {"result", "selection"})
+        return {key: value for key, value in found.items() if key.startswith(fixed)}
 
 
 class PreferenceConfig(TrainingConfig):

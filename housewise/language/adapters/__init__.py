@@ -19,6 +19,8 @@ from housewise.language.base import ChatModelError
 
 ADAPTER_CONFIG_FILE = "adapter_settings.json"
 """File in an adapter's folder with the settings to ask the model with; see ``AdapterConfig``."""
+EXAMPLES_FILE = "pairs.jsonl"
+"""File with what an adapter was trained on, beside its folder."""
 FORMER_CONFIG_FILE = "housewise.json"
 """Former name of that file."""
 

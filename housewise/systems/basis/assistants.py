@@ -18,15 +18,12 @@ from housewise.agent.basis.views import Assistant
 from housewise.core.errors import UserError
 from housewise.core.text_files import numbered_lines, read_text
 from housewise.core.validation import validate_json
-from housewise.language.adapters import adapter_folder
+from housewise.language.adapters import EXAMPLES_FILE, adapter_folder
 from housewise.language.base import ChatModel, Message, Sampling
 from housewise.language.embedder import shared_minilm
 from housewise.people.lab.chat_user import PromptSize
 from housewise.systems.basis.agents import BuildView, model_view, oracle_view
 from housewise.systems.basis.settings import BasisAgentSettings, BasisSettings
-
-EXAMPLES_FILE = "pairs.jsonl"
-"""File with what an adapter was trained on, beside its folder."""
 
 
 def assistant_opener(settings: BasisSettings, models: Mapping[str, ChatModel]) -> Callable[[int], Assistant[Any]]:

@@ -156,13 +156,17 @@ def name_with_color(thing: Thing) -> str:
     return name if not thing.color or thing.color in name.split() else f"{thing.color} {name}"
 
 
+def preposition_of(holder: Thing) -> str:
+    """Return whether things lie "in" or "on" a thing."""
+    return "in" if "openable" in KINDS[holder.kind].properties else "on"
+
+
 def _support(state: LabState, thing: Thing) -> list[str]:
     """Return on or in what a thing is."""
     if thing.container is None:
         return []
     holder = state[thing.container]
-    preposition = "in" if "openable" in KINDS[holder.kind].properties else "on"
-    return [f"{preposition} the {name_with_color(holder)}"]
+    return [f"{preposition_of(holder)} the {name_with_color(holder)}"]
 
 
 def _power(state: LabState, thing: Thing) -> list[str]:
