@@ -14,6 +14,7 @@ from housewise.core.console import Console, print_note
 from housewise.core.errors import UserError
 from housewise.core.exit_codes import run_cli
 from housewise.core.files import write_text
+from housewise.core.formatting import plural
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.lab_tables import LAB_TABLES
 from housewise.experiments.documents.marks import fill_marks
@@ -55,10 +56,12 @@ def main(
         name = path.relative_to(root).as_posix()
         text, differences = fill_marks(path.read_text(encoding="utf-8"), name, files, tables)
         wrong += len(differences)
-        for each in differences:
-            console.print(f"{name}: {each}")
-        if differences and not check:
+        if check:
+            for each in differences:
+                console.print(f"{name}: {each}")
+        elif differences:
             write_text(path, text)
+            console.print(f"{name}: {plural(len(differences), 'line')} changed")
     if check:
         raise typer.Exit(1 if wrong else 0)
 
