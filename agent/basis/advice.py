@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
+from housewise.agent.basis.descriptions import Describe
 from housewise.agent.basis.oracle_phrases import Act, OraclePhrases
 from housewise.worlds.lab.actions import Verb
 from housewise.worlds.lab.goals import Goal
@@ -68,10 +69,13 @@ class Advisor:
     Args:
         phrases: Sentences.
         shuffle_seed: Seed of a permutation of the looks of uncommon things, as a control. None for the true looks.
+        describe: Returns the description of a kind of thing; None takes that of the sentences.
     """
 
-    def __init__(self, phrases: OraclePhrases, shuffle_seed: int | None = None) -> None:
-        self._phrases = phrases
+    def __init__(
+        self, phrases: OraclePhrases, shuffle_seed: int | None = None, describe: Describe | None = None
+    ) -> None:
+        self._phrases, self._describe = phrases, describe or phrases.look_of
         kinds = sorted(kind.key for kind in KINDS.values() if kind.look and kind.fuzzy)
         shown = list(kinds)
         if shuffle_seed is not None:
@@ -85,7 +89,7 @@ class Advisor:
             return ""
         kind = KINDS[shown]
         color = thing.color if shown == thing.kind else kind.colors[0] if kind.colors else ""
-        look = self._phrases.looks.get(shown, kind.look)
+        look = self._describe(shown)
         category = "" if kind.fuzzy in look.split() else f"{kind.fuzzy}: "
         return " ".join(filter(None, ("" if color in look.split() else color, f"{category}{look}")))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pydantic import RootModel, model_validator
 
+from housewise.agent.basis.descriptions import Describe, usual_look
 from housewise.agent.basis.goal_hearing import TaskCard, hear_task, load_task_cards, named_kinds, spoken_words
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import suggest_names
@@ -97,6 +98,7 @@ def select_knowledge(
     turns: Sequence[LabTurn],
     switches: KnowledgeSwitches,
     is_brief: bool = False,
+    describe: Describe = usual_look,
 ) -> Knowledge:
     """Return the knowledge that what was said or seen calls for. The goal plays no part.
 
@@ -106,6 +108,7 @@ def select_knowledge(
         turns: Turns so far.
         switches: Which knowledge may be given.
         is_brief: Whether devices that were only seen are left out, and every card says only what is needed for advice.
+        describe: Returns the description of a kind of thing.
     """
     if switches == NO_KNOWLEDGE:
         return Knowledge()
@@ -116,7 +119,7 @@ def select_knowledge(
     if switches.object:
         seen = [] if is_brief else _seen_kinds(state, surroundings, turns)
         kinds = [kind for kind in dict.fromkeys([*mentioned, *seen]) if kind in load_object_cards()]
-        parts += [_object_text(kind, is_brief) for kind in kinds]
+        parts += [_object_text(kind, describe(kind), is_brief) for kind in kinds]
     lines: list[str] = []
     if switches.environment:
         things = [each for kind in mentioned for each in state.things if kind in (each.kind, each.original)]
@@ -159,11 +162,11 @@ def _mentioned_kinds(text: str) -> tuple[str, ...]:
     return tuple(kind for kind in named_kinds(words) if spoken_words(KINDS[kind].name) <= words)
 
 
-def _object_text(kind: str, is_brief: bool) -> str:
+def _object_text(kind: str, look: str, is_brief: bool) -> str:
     card, name = load_object_cards()[kind], KINDS[kind].name
     if is_brief:
-        return f"{name} ({KINDS[kind].room or 'anywhere'}): {KINDS[kind].look}. {card.usage}"
-    return f"{name}: {card.function} {card.usage} Where: {card.where} Look: {KINDS[kind].look}."
+        return f"{name} ({KINDS[kind].room or 'anywhere'}): {look}. {card.usage}"
+    return f"{name}: {card.function} {card.usage} Where: {card.where} Look: {look}."
 
 
 def _whole_place(state: LabState, thing: Thing) -> str:

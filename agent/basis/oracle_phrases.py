@@ -69,6 +69,10 @@ class OraclePhrases(Template):
                 raise ValueError(f"{key!r} is known to everybody; describe uncommon things only")
         return value
 
+    def look_of(self, kind: str) -> str:
+        """Return the description of a kind of thing."""
+        return self.looks.get(kind, KINDS[kind].look)
+
     def draw(self, part: Part | Remark, generator: random.Random, **slots: str) -> str:
         """Fill a randomly drawn template."""
         templates: tuple[str, ...] = getattr(self, part)

@@ -11,6 +11,7 @@ import random
 from dataclasses import dataclass
 
 from housewise.agent.basis.advice import Advice, Advisor, find_glimpse, next_advice, side_words
+from housewise.agent.basis.descriptions import Describe
 from housewise.agent.basis.goal_hearing import HeardTask, hear_task, named_kinds, spoken_words
 from housewise.agent.basis.oracle_phrases import Remark, load_oracle_phrases
 from housewise.agent.basis.views import AssistantTurn, OracleView
@@ -42,14 +43,15 @@ class ScriptedOracle:
     Args:
         settings: Options.
         seed: Seed of the random number generator, which draws sentences.
+        describe: See ``Advisor``.
     """
 
     name = "oracle"
 
-    def __init__(self, settings: OracleSettings | None = None, seed: int = 0) -> None:
+    def __init__(self, settings: OracleSettings | None = None, seed: int = 0, describe: Describe | None = None) -> None:
         settings = settings or OracleSettings()
         self._phrases = load_oracle_phrases(settings.wording)
-        self._advisor = Advisor(self._phrases, seed if settings.is_shuffled else None)
+        self._advisor = Advisor(self._phrases, seed if settings.is_shuffled else None, describe)
         self._seed, self._generator = seed, random.Random(seed)
         self._goal: Goal | None = None
         self._is_done = self._has_asked = False

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
+from housewise.agent.basis.descriptions import Describe, usual_look
 from housewise.agent.basis.knowledge import NO_KNOWLEDGE, Knowledge, KnowledgeSwitches, select_knowledge
 from housewise.core.record import Usage
 from housewise.worlds.lab.history import LabTurn, clip_speech
@@ -103,6 +104,7 @@ def build_assistant_view(
     knowledge: KnowledgeSwitches = NO_KNOWLEDGE,
     is_brief: bool = False,
     picture: bytes | None = None,
+    describe: Describe = usual_look,
 ) -> AssistantView:
     """Return what a chat model or a trained assistant knows.
 
@@ -114,6 +116,7 @@ def build_assistant_view(
         knowledge: Cards that it is given.
         is_brief: Whether texts are short, for small models: without ids, coordinates and numbers.
         picture: PNG of the view. None without pictures.
+        describe: Returns the description of a kind of thing.
     """
     has_ids = perception == "truth" and not is_brief
     return AssistantView(
@@ -122,7 +125,7 @@ def build_assistant_view(
         if has_ids
         else view_words(state, surroundings, perception == "truth"),
         history_text=brief_history(turns) if is_brief else history_text(turns, "full", "User", "You", has_ids),
-        knowledge=select_knowledge(state, surroundings, turns, knowledge, is_brief),
+        knowledge=select_knowledge(state, surroundings, turns, knowledge, is_brief, describe),
         picture=picture,
         **_heard(turns),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 from housewise.core.record import Record
@@ -19,6 +20,17 @@ def turns_with_speech(record: Record) -> tuple[float, float] | None:
     """Return the share of these turns at which the assistant speaks, and their number as weight in means."""
     turns = _kept_turns(record)
     return (sum(bool(turn.speech) for turn in turns) / len(turns), len(turns)) if turns else None
+
+
+def _in_round(record: Record, score: str, number: int) -> float | None:
+    """Return a score of a session in which a person does a task for the n-th time in a run."""
+    is_then = record.header.initial_state["seed"] - record.header.settings["tasks"]["seed"] == number - 1
+    return record.result.scores[score] if is_then else None
+
+
+success_1, success_2 = (partial(_in_round, score="success", number=number) for number in (1, 2))
+steps_1, steps_2 = (partial(_in_round, score="steps", number=number) for number in (1, 2))
+user_turns_1, user_turns_2 = (partial(_in_round, score="user_turns", number=number) for number in (1, 2))
 
 
 def _kept_turns(record: Record) -> list[SessionTurn]:

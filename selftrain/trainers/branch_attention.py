@@ -1,7 +1,7 @@
 """Attention of a row that is a tree of tokens, branch by branch: no mask for all pairs of its tokens is needed.
 
-On a GPU, the trunk of the tree is computed by the kernels for causal attention. A branch reads the keys before it, with
-a mask of its own tokens alone. Import this module only where torch and transformers are installed.
+The trunk of the tree is computed by the kernels for causal attention. A branch reads the keys before it, with a mask of
+its own tokens alone. Import this module only where torch and transformers are installed.
 """
 
 from __future__ import annotations

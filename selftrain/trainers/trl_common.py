@@ -109,11 +109,8 @@ def has_plain_attention(network: Any) -> bool:
 
 
 def takes_branches(network: Any) -> bool:
-    """Return whether a model with plain attention attends to shared rows branch by branch.
-
-    A CPU is as fast with a mask for all pairs of tokens, with which earlier versions trained.
-    """
-    return network.device.type == "cuda" and not any(attention_windows(network.config.get_text_config()).values())
+    """Return whether a model with plain attention attends to shared rows branch by branch."""
+    return not any(attention_windows(network.config.get_text_config()).values())
 
 
 def shares_rows(network: Any, examples: Sequence[dict[str, list[int]]], most: int) -> bool:

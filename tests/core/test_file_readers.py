@@ -178,6 +178,7 @@ OWN = (
     "experiments/",
     "terminal/catalogue.py",
     "agent/basis/chat_assistant.py",
+    "agent/basis/descriptions.py",
     "agent/basis/goal_hearing.py",
     "agent/basis/knowledge.py",
     "agent/clipr/house_place_words.py",

@@ -26,6 +26,7 @@ from housewise.people.lab.grounding import (
     without_held,
 )
 from housewise.people.lab.lapses import Lapses
+from housewise.people.lab.own_words import OwnWords
 from housewise.people.lab.phrases import Occasion, load_user_phrases
 from housewise.people.lab.understanding import Instruction, Meaning, understand
 from housewise.people.lab.user_memory import UserMemory
@@ -91,9 +92,10 @@ class ScriptedUser:
     Args:
         traits: What the person is like.
         seed: Seed of the random number generator.
+        own_words: The person's words for things; see ``Lapses``.
     """
 
-    def __init__(self, traits: UserTraits = BOB, seed: int = 0) -> None:
+    def __init__(self, traits: UserTraits = BOB, seed: int = 0, own_words: OwnWords | None = None) -> None:
         self.name, self.traits = traits.name, traits
         self._seed = seed
         self._phrases = load_user_phrases(traits.wording)
@@ -109,7 +111,7 @@ class ScriptedUser:
         self._refuted: dict[Meaning, set[str]] = {}
         self._undone: dict[Meaning, set[str]] = {}
         self._generator = random.Random(seed)
-        self._lapses = Lapses(traits.mistakes, seed)
+        self._lapses = Lapses(traits.mistakes, seed, own_words if traits.hears else None)
 
     def act(self, view: UserView) -> UserTurn:
         """See ``LabUser.act``."""
@@ -266,7 +268,7 @@ class ScriptedUser:
             return self._do(LabAction("GotoObject", thing.id), "I go there.")
         if not is_there:
             return UserTurn("I have to be near.", LabAction("GotoObject", thing.id))
-        if self._lapses.forgets(view):
+        if self._lapses.forgets(thing, view):
             return self._err(thing, verb, view)
         self._target = thing.id
         return self._do(LabAction(verb, thing.id), "This is what was meant.")

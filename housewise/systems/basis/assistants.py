@@ -11,6 +11,7 @@ from pydantic import BaseModel
 
 from housewise.agent.basis.chat_assistant import ChatAssistant, assistant_messages, load_assistant_prompts
 from housewise.agent.basis.controls import FREQUENT_ADVICE, FixedSpeech, RandomSpeech
+from housewise.agent.basis.descriptions import Describe, usual_look
 from housewise.agent.basis.knowledge import KnowledgeSwitches
 from housewise.agent.basis.learner_controls import NearestTurn, build_limited_view
 from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
@@ -26,12 +27,15 @@ from housewise.systems.basis.agents import BuildView, model_view, oracle_view
 from housewise.systems.basis.settings import BasisAgentSettings, BasisSettings
 
 
-def assistant_opener(settings: BasisSettings, models: Mapping[str, ChatModel]) -> Callable[[int], Assistant[Any]]:
+def assistant_opener(
+    settings: BasisSettings, models: Mapping[str, ChatModel], describe: Describe | None = None
+) -> Callable[[int], Assistant[Any]]:
     """Return a function that creates the assistant of an attempt, by its seed.
 
     Args:
         settings: Settings of the run.
         models: Models by role.
+        describe: Returns the description of a kind of thing. None takes the usual one.
     """
     chosen = settings.agent
     match chosen.planner:
@@ -51,14 +55,14 @@ def assistant_opener(settings: BasisSettings, models: Mapping[str, ChatModel]) -
             return lambda seed: RandomSpeech(chosen.wording, seed)
         case "frequent" | "silent":
             return lambda seed: FixedSpeech(FREQUENT_ADVICE if chosen.planner == "frequent" else None)
-    return lambda seed: ScriptedOracle(OracleSettings(chosen.wording, chosen.planner == "shuffled"), seed)
+    return lambda seed: ScriptedOracle(OracleSettings(chosen.wording, chosen.planner == "shuffled"), seed, describe)
 
 
-def view_builder(chosen: BasisAgentSettings) -> BuildView:
-    """Return a function that builds what the assistant may know."""
+def view_builder(chosen: BasisAgentSettings, describe: Describe | None = None) -> BuildView:
+    """Return a function that builds what the assistant may know; see ``assistant_opener``."""
     knowledge = KnowledgeSwitches(chosen.task_knowledge, chosen.object_knowledge, chosen.environment_knowledge)
     if chosen.planner in ("llm", "nearest"):
-        return model_view(chosen.perception, knowledge, chosen.compact)
+        return model_view(chosen.perception, knowledge, chosen.compact, describe or usual_look)
     if chosen.planner == "limited":
         return lambda seen: build_limited_view(seen.state, seen.surroundings, seen.turns, chosen.perception, knowledge)
     return oracle_view

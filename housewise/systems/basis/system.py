@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from housewise.agent.base import Agent
+from housewise.agent.basis.descriptions import DescriptionMemory, all_descriptions, load_descriptions
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
 from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
 from housewise.agent.basis.views import AssistantTurn
@@ -18,12 +19,13 @@ from housewise.core.settings import merge_nested
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.settings import ModelSettings
 from housewise.people.lab.chat_user import ChatUser, PromptSize
+from housewise.people.lab.own_words import OwnWords
 from housewise.people.lab.phrases import load_user_phrases
 from housewise.people.lab.scripted_user import ALICE, BOB, ScriptedUser
 from housewise.people.lab.terminal_user import TerminalUser
 from housewise.people.lab.views import LabUser
 from housewise.people.terminal_prompt import Prompt
-from housewise.rollout.episode_loop import EpisodeLimits, Progress
+from housewise.rollout.episode_loop import EpisodeLimits
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job, System, Task
 from housewise.systems.basis.agents import GuidingAgent
@@ -33,6 +35,7 @@ from housewise.systems.basis.record import EVENTS, BasisInitialState
 from housewise.systems.basis.settings import BasisSettings
 from housewise.systems.basis.world import LabSession, SessionObservation
 from housewise.worlds.lab.geometry import open_lab_space
+from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.scenarios import draw_scenario, find_variant
 from housewise.worlds.lab.variants import BY_NAME
 from housewise.worlds.lab.view import encode_png
@@ -99,6 +102,15 @@ class Basis(System[BasisSettings]):
         """See System.agent."""
         return self.settings.agent.planner
 
+    def respondents(self, job: Job) -> Sequence[str]:
+        """See System.respondents. Whoever acts is the person of the memory."""
+        return []
+
+    @property
+    def uses_memory(self) -> bool:
+        """See System.uses_memory."""
+        return self.settings.agent.remembers_descriptions
+
     @property
     def max_requests(self) -> int:
         """See System.max_requests. The assistant has no turn after the last action of an attempt."""
@@ -130,7 +142,8 @@ class Basis(System[BasisSettings]):
 
     def tasks(self) -> Sequence[Task]:
         """See System.tasks. Tasks are grouped by their preconditions."""
-        return [Task(key, BY_NAME[name].precondition) for key, (name, _) in self._tasks.items()]
+        person = self.settings.tasks.person if self.uses_memory else ""
+        return [Task(key, BY_NAME[name].precondition, person) for key, (name, _) in self._tasks.items()]
 
     @classmethod
     def task_key(cls, initial_state: Mapping[str, Any]) -> Any:
@@ -169,21 +182,25 @@ class Basis(System[BasisSettings]):
             mission=scenario.mission,
             subgoals=[each.name for each in scenario.subgoals],
         )
-        agent = self._agent(job, context.models, context.progress, earlier)
+        agent = self._agent(context, earlier)
         # The world itself limits the number of actions and attempts.
         return EpisodeSetup(world, agent, state, EpisodeLimits(plans=None, idle_plans=None))
 
-    def _agent(
-        self, job: Job, models: Mapping[str, ChatModel], progress: Progress, earlier: EarlierTurns
-    ) -> Agent[SessionObservation, AssistantTurn]:
-        chosen, open_assistant = self.settings.agent, assistant_opener(self.settings, models)
+    def _agent(self, context: EpisodeContext, earlier: EarlierTurns) -> Agent[SessionObservation, AssistantTurn]:
+        chosen, memory = self.settings.agent, None
+        if self.uses_memory:
+            known = context.own_memory
+            memory = DescriptionMemory(known.person, known.notes, load_oracle_phrases(chosen.wording).look_of)
+        describe = memory.describe if memory else None
+        open_assistant = assistant_opener(self.settings, context.models, describe)
         return GuidingAgent(
             chosen.planner,
-            lambda attempt: open_assistant(job.seed + attempt),
-            view_builder(chosen),
-            progress,
+            lambda attempt: open_assistant(context.job.seed + attempt),
+            view_builder(chosen, describe),
+            context.progress,
             self.settings.tasks.max_actions,
             earlier,
+            memory,
         )
 
     def _is_served(self, role: str) -> bool:
@@ -205,7 +222,10 @@ class Basis(System[BasisSettings]):
         traits = replace(ALICE if chosen.person == "alice" else BOB, hears=chosen.hears, wording=chosen.person_wording)
         if chosen.mistakes is not None:
             traits = replace(traits, mistakes=chosen.mistakes)
-        return ScriptedUser(traits, seed)
+        own = None
+        if chosen.own_words is not None:
+            own = OwnWords({KINDS[kind].look: all_descriptions(kind) for kind in load_descriptions()}, chosen.own_words)
+        return ScriptedUser(traits, seed, own)
 
 
 def _is_named(model: ModelSettings) -> bool:

@@ -1,0 +1,144 @@
+"""Remembers by which descriptions a person found uncommon things, and by which they did not.
+
+This is ours and not in the paper. Of the descriptions of a kind of thing, the assistant prefers those that worked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+
+from pydantic import RootModel, model_validator
+
+from housewise.core.configs import CONFIGS
+from housewise.core.errors import suggest_names
+from housewise.core.validation import read_model
+from housewise.people.memory import About, Note
+from housewise.worlds.lab.actions import MANIPULATIONS
+from housewise.worlds.lab.history import LabTurn
+from housewise.worlds.lab.kinds import KINDS
+
+DESCRIPTIONS_FILE = CONFIGS / "basis" / "descriptions.yaml"
+TASK, SUBTASK = "lab", "how a thing is described"
+"""Task and subtask of the notes."""
+
+Describe = Callable[[str], str]
+"""Returns the description of a kind of thing, by key; empty for a common one."""
+
+
+class _Descriptions(RootModel[dict[str, tuple[str, ...]]]):
+    @model_validator(mode="after")
+    def _check(self) -> _Descriptions:
+        for key, texts in self.root.items():
+            if key not in KINDS:
+                raise ValueError(f"field {key}: there is no such kind of thing; {suggest_names(key, KINDS)}")
+            if KINDS[key].is_common:
+                raise ValueError(f"field {key}: is known to everybody; describe uncommon things only")
+            if not all(text.strip() for text in texts):
+                raise ValueError(f"field {key}: a description is empty")
+        return self
+
+
+@lru_cache(maxsize=4)
+def load_descriptions(path: Path = DESCRIPTIONS_FILE) -> dict[str, tuple[str, ...]]:
+    """Load further descriptions of uncommon things, by kind.
+
+    Args:
+        path: The file; the bundled one by default.
+
+    Raises:
+        DataError: The file is malformed, or names a kind that is unknown or common.
+    """
+    return read_model(path, _Descriptions).root
+
+
+def usual_look(kind: str) -> str:
+    """Return the usual description of a kind of thing."""
+    return KINDS[kind].look
+
+
+def all_descriptions(kind: str, usual: Describe = usual_look) -> tuple[str, ...]:
+    """Return the descriptions of an uncommon kind of thing, the usual one first."""
+    return tuple(dict.fromkeys([usual(kind), *load_descriptions().get(kind, ())]))
+
+
+class DescriptionMemory:
+    """What is known of how one person understands descriptions; the newest note about a description counts.
+
+    A description has worked if the person then acts on the thing. It has not if they ask, or act on another thing of
+    the same category.
+
+    Args:
+        person: Name of the person.
+        notes: Notes about them, oldest first; those about other subjects are ignored.
+        usual: Returns the description by which a thing is called first.
+    """
+
+    def __init__(self, person: str, notes: Iterable[Note] = (), usual: Describe = usual_look) -> None:
+        self._person, self._usual = person, usual
+        self._works: dict[tuple[str, str], bool] = {}
+        self._pending: dict[str, str] = {}
+        self._heard = 0
+        kinds = {KINDS[key].name.lower(): key for key in load_descriptions()}
+        for note in notes:
+            about = note.about
+            if (about.task, about.subtask) == (TASK, SUBTASK) and about.situation and isinstance(note.value, float):
+                for name in about.things:
+                    self._works[kinds.get(name, name), about.situation] = note.value > 0
+
+    def describe(self, kind: str) -> str:
+        """Return the first description that works, else the first that was not tried, else the usual one."""
+        if kind not in load_descriptions():
+            return self._usual(kind)
+        texts = all_descriptions(kind, self._usual)
+        works = [text for text in texts if self._works.get((kind, text))]
+        untried = [text for text in texts if (kind, text) not in self._works]
+        return [*works, *untried, texts[0]][0]
+
+    def listen(self, turns: Sequence[LabTurn]) -> list[Note]:
+        """Return what is learned from the turns that are new.
+
+        Args:
+            turns: All turns of the attempt so far, the last one without speech yet; fewer than before at the beginning
+                of another attempt.
+        """
+        if len(turns) <= self._heard:
+            self._heard, self._pending = 0, {}
+        notes: list[Note] = []
+        for number in range(self._heard, len(turns)):
+            speech = turns[number - 1].speech if number else None
+            self._pending = (self._described(speech) if speech else {}) or self._pending
+            notes += self._judge(turns[number])
+        self._heard = len(turns)
+        return notes
+
+    def _described(self, speech: str) -> dict[str, str]:
+        """Return the description by which each kind of thing was described."""
+        said = speech.casefold()
+        texts = {kind: all_descriptions(kind, self._usual) for kind in load_descriptions()}
+        return {kind: text for kind in texts for text in texts[kind] if text.casefold() in said}
+
+    def _judge(self, turn: LabTurn) -> list[Note]:
+        """Return what an action tells of the descriptions that were said last."""
+        action, thing = turn.action, turn.thing
+        if action.verb == "Speak" and "?" in action.argument:
+            verdicts = dict.fromkeys(self._pending, False)
+        elif action.verb in (*MANIPULATIONS, "GotoObject") and thing is not None:
+            category = KINDS[thing.kind].fuzzy
+            alike = [kind for kind in self._pending if category and KINDS[kind].fuzzy == category]
+            verdicts = {kind: kind == thing.kind for kind in alike if kind != thing.kind or turn.outcome.succeeded}
+        else:
+            verdicts = {}
+        return [self._learn(kind, self._pending.pop(kind), works) for kind, works in verdicts.items()]
+
+    def _learn(self, kind: str, text: str, works: bool) -> Note:
+        self._works[kind, text] = works
+        name = KINDS[kind].name
+        return Note(
+            person=self._person,
+            kind="reaction",
+            text=f'{"Found" if works else "Did not find"} the {name} by "{text}".',
+            value=1.0 if works else -1.0,
+            about=About(things=(name,), task=TASK, subtask=SUBTASK, situation=text),
+        )
