@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
+from housewise.core.console import print_note
 from housewise.core.files import remove_partial
 from housewise.rollout.run import Run
 from housewise.selftrain.basis.session_examples import SessionLessonsConfig, session_demonstrations
@@ -83,7 +84,7 @@ class GuidanceTraining:
         limit = self._config.sessions.max_sessions
         lessons = SessionLessonsConfig(agent=self._config.run.agent).lessons()
         with self._observer.watch_training(f"{IMITATE}: examples") as progress:
-            for done, examples in enumerate(islice(session_demonstrations(folders, lessons), limit), 1):
+            for done, examples in enumerate(islice(session_demonstrations(folders, lessons, print_note), limit), 1):
                 progress(done, limit or done, f"{len(examples)} turns")
                 yield from examples
 
