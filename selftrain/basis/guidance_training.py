@@ -83,8 +83,9 @@ class GuidanceTraining:
     def _learn_sessions(self, folders: list[Path]) -> Iterator[SessionDemonstration]:
         limit = self._config.sessions.max_sessions
         lessons = SessionLessonsConfig(agent=self._config.run.agent).lessons()
+        sessions = session_demonstrations(folders, lessons, print_note, self._config.run.tasks.seed)
         with self._observer.watch_training(f"{IMITATE}: examples") as progress:
-            for done, examples in enumerate(islice(session_demonstrations(folders, lessons, print_note), limit), 1):
+            for done, examples in enumerate(islice(sessions, limit), 1):
                 progress(done, limit or done, f"{len(examples)} turns")
                 yield from examples
 

@@ -227,7 +227,10 @@ class KeptSessions:
 
 
 def session_demonstrations(
-    folders: Iterable[Path], lessons: SessionLessons, tell: Callable[[str], None] = lambda line: None
+    folders: Iterable[Path],
+    lessons: SessionLessons,
+    tell: Callable[[str], None] = lambda line: None,
+    first: int = 0,
 ) -> Iterator[list[SessionDemonstration]]:
     """Yield the examples of each kept session of some runs, ordered by scenario and then by variant.
 
@@ -237,6 +240,7 @@ def session_demonstrations(
         folders: Folders of runs.
         lessons: Makes the examples.
         tell: Receives a line about each variant without a kept session.
+        first: Number of the scenario that comes first. Those with smaller numbers follow the others.
 
     Raises:
         UserError: A record cannot be used, or no session was kept.
@@ -249,11 +253,11 @@ def session_demonstrations(
             initial = validate_model(BasisInitialState, header.initial_state, path, _REMEDY)
             is_kept = any(validate_model(BasisFinalState, result.final, path, _REMEDY).successes)
             counts.add(initial.variant, is_kept)
-            kept += [(initial.seed, initial.variant, path)] if is_kept else []
+            kept += [(initial.seed < first, initial.seed, initial.variant, path)] if is_kept else []
         counts.check(folder)
         for line in counts.warnings(folder):
             tell(line)
-        for _, _, path in sorted(kept):
+        for *_, path in sorted(kept):
             yield lessons.demonstrations(read_record(path), path)
 
 

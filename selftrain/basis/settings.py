@@ -23,7 +23,6 @@ from housewise.systems.basis.settings import (
 QUICK: Mapping[str, Any] = {
     "run": {"tasks": {"variant": ["make_carrot__banana__simple", "fire_laser__none__simple"]}},
     "sessions": {"scenarios": 1},
-    "training": {"epochs": 1.0},
 }
 """Settings of a quick training, by key. Its model is of no use."""
 LEFT_OUT = "quick: two sessions, learned once; the model is of no use"
@@ -34,7 +33,7 @@ _RUN = BasisSettings(
     models=BasisModelsSettings(agent=ModelSettings(sampling=SamplingSettings(temperature=0.0, max_tokens=128))),
 )
 _TRAINING = TrainingConfig(
-    learning_rate=5e-4, epochs=2, batch=2, max_packed_examples=32, max_example_tokens=3072, checkpoint_steps=20
+    learning_rate=5e-4, epochs=1, batch=2, max_packed_examples=32, max_example_tokens=3072, checkpoint_steps=20
 )
 
 
@@ -42,7 +41,8 @@ class SessionsConfig(Settings):
     """Sessions of the scripted oracle to learn from. Person, variants and seed are those of run.tasks."""
 
     folders: Annotated[tuple[str, ...], SELECTION] = ()
-    """Folders of runs with such sessions. Where none is named, they are played first."""
+    """Folders of runs with such sessions. Scenarios from number run.tasks.seed on come first. Where no folder is named,
+    the sessions are played."""
     scenarios: Annotated[int, SELECTION] = Field(default=6, ge=1, le=MAX_COUNT)
     """Number of training scenarios per variant."""
     attempts: int = Field(default=3, ge=1, le=10)

@@ -40,6 +40,7 @@ from housewise.worlds.lab.scenarios import draw_scenario, find_variant
 from housewise.worlds.lab.variants import BY_NAME
 from housewise.worlds.lab.view import encode_png
 
+_BUNDLED = ("local", "local:smollm2")
 _BRIEF = {"thinking_tokens": 0, "sampling": {"max_tokens": 128}}
 _SECONDS_PER_REPLY, _SECONDS_PER_GROUNDED_REPLY = 12.0, 3.0
 """Approximate seconds of a reply of the bundled model on two CPU cores. Without a grammar it is cut at its limit."""
@@ -92,7 +93,7 @@ class Basis(System[BasisSettings]):
         trained = found.get("agent", {}).pop("sampling", {})
         if _is_named(models.person):
             found["tasks"] = {"person": "model"}
-        roles: dict[str, Any] = {r: _BRIEF for r in ("agent", "person") if getattr(models, r).model == "local"}
+        roles: dict[str, Any] = {r: _BRIEF for r in ("agent", "person") if getattr(models, r).model in _BUNDLED}
         if trained:
             roles = merge_nested(roles, {"agent": {"sampling": trained}})
         return found | ({"models": roles} if roles else {})
