@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from housewise.agent.basis.descriptions import Describe
+from housewise.agent.basis.descriptions import DescriptionOf
 from housewise.agent.basis.oracle_phrases import Act, OraclePhrases
 from housewise.worlds.lab.actions import Verb
 from housewise.worlds.lab.goals import Goal
@@ -69,11 +69,11 @@ class Advisor:
     Args:
         phrases: Sentences.
         shuffle_seed: Seed of a permutation of the looks of uncommon things, as a control. None for the true looks.
-        describe: Returns the description of a kind of thing; None takes that of the sentences.
+        describe: Returns the description of a kind of thing. None takes ``phrases.look_of``.
     """
 
     def __init__(
-        self, phrases: OraclePhrases, shuffle_seed: int | None = None, describe: Describe | None = None
+        self, phrases: OraclePhrases, shuffle_seed: int | None = None, describe: DescriptionOf | None = None
     ) -> None:
         self._phrases, self._describe = phrases, describe or phrases.look_of
         kinds = sorted(kind.key for kind in KINDS.values() if kind.look and kind.fuzzy)

@@ -1,16 +1,14 @@
-"""Remembers by which descriptions a person found uncommon things, and by which they did not.
-
-This is ours and not in the paper. Of the descriptions of a kind of thing, the assistant prefers those that worked.
-"""
+"""Remembers by which descriptions a person found uncommon things, and by which they did not (ours, not the paper's)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 
 from pydantic import RootModel, model_validator
 
+from housewise.agent.basis.goal_hearing import spoken_words
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import suggest_names
 from housewise.core.validation import read_model
@@ -23,7 +21,7 @@ DESCRIPTIONS_FILE = CONFIGS / "basis" / "descriptions.yaml"
 TASK, SUBTASK = "lab", "how a thing is described"
 """Task and subtask of the notes."""
 
-Describe = Callable[[str], str]
+DescriptionOf = Callable[[str], str]
 """Returns the description of a kind of thing, by key; empty for a common one."""
 
 
@@ -58,7 +56,7 @@ def usual_look(kind: str) -> str:
     return KINDS[kind].look
 
 
-def all_descriptions(kind: str, usual: Describe = usual_look) -> tuple[str, ...]:
+def all_descriptions(kind: str, usual: DescriptionOf = usual_look) -> tuple[str, ...]:
     """Return the descriptions of an uncommon kind of thing, the usual one first."""
     return tuple(dict.fromkeys([usual(kind), *load_descriptions().get(kind, ())]))
 
@@ -66,20 +64,19 @@ def all_descriptions(kind: str, usual: Describe = usual_look) -> tuple[str, ...]
 class DescriptionMemory:
     """What is known of how one person understands descriptions; the newest note about a description counts.
 
-    A description has worked if the person then acts on the thing. It has not if they ask, or act on another thing of
-    the same category.
+    A description has worked if the person then does something with the thing. It has not if they go to another thing of
+    the same category, do something with it, or ask about the thing.
 
     Args:
         person: Name of the person.
         notes: Notes about them, oldest first; those about other subjects are ignored.
-        usual: Returns the description by which a thing is called first.
+        usual: Returns the description by which a thing is described first.
     """
 
-    def __init__(self, person: str, notes: Iterable[Note] = (), usual: Describe = usual_look) -> None:
+    def __init__(self, person: str, notes: Iterable[Note] = (), usual: DescriptionOf = usual_look) -> None:
         self._person, self._usual = person, usual
         self._works: dict[tuple[str, str], bool] = {}
         self._pending: dict[str, str] = {}
-        self._heard = 0
         kinds = {KINDS[key].name.lower(): key for key in load_descriptions()}
         for note in notes:
             about = note.about
@@ -96,43 +93,40 @@ class DescriptionMemory:
         untried = [text for text in texts if (kind, text) not in self._works]
         return [*works, *untried, texts[0]][0]
 
-    def listen(self, turns: Sequence[LabTurn]) -> list[Note]:
-        """Return what is learned from the turns that are new.
+    def begin(self) -> None:
+        """Forget which descriptions were said last, at the beginning of an attempt."""
+        self._pending = {}
 
-        Args:
-            turns: All turns of the attempt so far, the last one without speech yet; fewer than before at the beginning
-                of another attempt.
-        """
-        if len(turns) <= self._heard:
-            self._heard, self._pending = 0, {}
-        notes: list[Note] = []
-        for number in range(self._heard, len(turns)):
-            speech = turns[number - 1].speech if number else None
-            self._pending = (self._described(speech) if speech else {}) or self._pending
-            notes += self._judge(turns[number])
-        self._heard = len(turns)
-        return notes
-
-    def _described(self, speech: str) -> dict[str, str]:
-        """Return the description by which each kind of thing was described."""
+    def listen(self, speech: str) -> None:
+        """Notice which things the assistant describes, word for word."""
         said = speech.casefold()
         texts = {kind: all_descriptions(kind, self._usual) for kind in load_descriptions()}
-        return {kind: text for kind in texts for text in texts[kind] if text.casefold() in said}
+        self._pending |= {kind: text for kind in texts for text in texts[kind] if text.casefold() in said}
 
-    def _judge(self, turn: LabTurn) -> list[Note]:
-        """Return what an action tells of the descriptions that were said last."""
+    def learn(self, turn: LabTurn) -> list[Note]:
+        """Return what an action of the person tells of the descriptions that were said."""
         action, thing = turn.action, turn.thing
-        if action.verb == "Speak" and "?" in action.argument:
-            verdicts = dict.fromkeys(self._pending, False)
-        elif action.verb in (*MANIPULATIONS, "GotoObject") and thing is not None:
-            category = KINDS[thing.kind].fuzzy
-            alike = [kind for kind in self._pending if category and KINDS[kind].fuzzy == category]
-            verdicts = {kind: kind == thing.kind for kind in alike if kind != thing.kind or turn.outcome.succeeded}
-        else:
+        if action.verb == "Speak":
+            verdicts = dict.fromkeys(self._asked_about(action.argument), False)
+        elif action.verb not in (*MANIPULATIONS, "GotoObject") or thing is None:
             verdicts = {}
-        return [self._learn(kind, self._pending.pop(kind), works) for kind, works in verdicts.items()]
+        elif thing.kind in self._pending:
+            is_used = action.verb in MANIPULATIONS and turn.outcome.succeeded
+            verdicts = {thing.kind: True} if is_used else {}
+        else:
+            verdicts = dict.fromkeys(self._alike(KINDS[thing.kind].fuzzy), False)
+        return [self._note(kind, self._pending.pop(kind), works) for kind, works in verdicts.items()]
 
-    def _learn(self, kind: str, text: str, works: bool) -> Note:
+    def _alike(self, category: str | None) -> list[str]:
+        return [kind for kind in self._pending if category and KINDS[kind].fuzzy == category]
+
+    def _asked_about(self, text: str) -> list[str]:
+        """Return the described things that a question names, by name or category."""
+        words = spoken_words(text) if "?" in text else frozenset()
+        names = {kind: spoken_words(f"{KINDS[kind].name} {KINDS[kind].fuzzy}") for kind in self._pending}
+        return [kind for kind, name in names.items() if words & name]
+
+    def _note(self, kind: str, text: str, works: bool) -> Note:
         self._works[kind, text] = works
         name = KINDS[kind].name
         return Note(

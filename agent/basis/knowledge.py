@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import RootModel, model_validator
 
-from housewise.agent.basis.descriptions import Describe, usual_look
+from housewise.agent.basis.descriptions import DescriptionOf, usual_look
 from housewise.agent.basis.goal_hearing import TaskCard, hear_task, load_task_cards, named_kinds, spoken_words
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import suggest_names
@@ -98,7 +98,7 @@ def select_knowledge(
     turns: Sequence[LabTurn],
     switches: KnowledgeSwitches,
     is_brief: bool = False,
-    describe: Describe = usual_look,
+    describe: DescriptionOf = usual_look,
 ) -> Knowledge:
     """Return the knowledge that what was said or seen calls for. The goal plays no part.
 

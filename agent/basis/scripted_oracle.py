@@ -11,7 +11,7 @@ import random
 from dataclasses import dataclass
 
 from housewise.agent.basis.advice import Advice, Advisor, find_glimpse, next_advice, side_words
-from housewise.agent.basis.descriptions import Describe
+from housewise.agent.basis.descriptions import DescriptionOf
 from housewise.agent.basis.goal_hearing import HeardTask, hear_task, named_kinds, spoken_words
 from housewise.agent.basis.oracle_phrases import Remark, load_oracle_phrases
 from housewise.agent.basis.views import AssistantTurn, OracleView
@@ -48,7 +48,9 @@ class ScriptedOracle:
 
     name = "oracle"
 
-    def __init__(self, settings: OracleSettings | None = None, seed: int = 0, describe: Describe | None = None) -> None:
+    def __init__(
+        self, settings: OracleSettings | None = None, seed: int = 0, describe: DescriptionOf | None = None
+    ) -> None:
         settings = settings or OracleSettings()
         self._phrases = load_oracle_phrases(settings.wording)
         self._advisor = Advisor(self._phrases, seed if settings.is_shuffled else None, describe)

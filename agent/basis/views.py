@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
-from housewise.agent.basis.descriptions import Describe, usual_look
+from housewise.agent.basis.descriptions import DescriptionOf, usual_look
 from housewise.agent.basis.knowledge import NO_KNOWLEDGE, Knowledge, KnowledgeSwitches, select_knowledge
 from housewise.core.record import Usage
 from housewise.worlds.lab.history import LabTurn, clip_speech
@@ -104,7 +104,7 @@ def build_assistant_view(
     knowledge: KnowledgeSwitches = NO_KNOWLEDGE,
     is_brief: bool = False,
     picture: bytes | None = None,
-    describe: Describe = usual_look,
+    describe: DescriptionOf = usual_look,
 ) -> AssistantView:
     """Return what a chat model or a trained assistant knows.
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from housewise.people.lab.grounding import is_suitable
-from housewise.people.lab.own_words import OwnWords
+from housewise.people.lab.recognized_descriptions import RecognizedDescriptions
 from housewise.people.lab.views import SeenThing, UserView
 from housewise.worlds.lab.actions import Verb
 from housewise.worlds.lab.state import ROOMS
@@ -20,11 +20,12 @@ class Lapses:
     Args:
         probability: Probability of each mistake, whenever there is occasion for it.
         seed: Seed of the random number generator.
-        own_words: The person's words for things. What was described in them is neither overlooked nor mistaken.
+        recognized: Descriptions in which the person recognises things at once: what was described so is neither
+            overlooked nor mistaken.
     """
 
-    def __init__(self, probability: float, seed: int, own_words: OwnWords | None = None) -> None:
-        self._probability, self._seed, self._own_words = probability, seed, own_words
+    def __init__(self, probability: float, seed: int, recognized: RecognizedDescriptions | None = None) -> None:
+        self._probability, self._seed, self._recognized = probability, seed, recognized
         self._noticed: set[str] = set()
 
     def glance(self, view: UserView, sides: Collection[str] = ()) -> UserView:
@@ -34,10 +35,14 @@ class Lapses:
             view: What is in view.
             sides: Sides to which the assistant has just pointed. Nothing there is overlooked.
         """
-        if self._own_words is not None and view.speech:
-            self._own_words.listen(view.speech)
+        if self._recognized is not None and view.speech:
+            self._recognized.listen(view.speech)
         for thing in view.things:
-            if side_of(thing.bearing) in sides or self._is_own(thing) or not self._occurs(view, f"overlook {thing.id}"):
+            if (
+                side_of(thing.bearing) in sides
+                or self._is_recognized(thing)
+                or not self._occurs(view, f"overlook {thing.id}")
+            ):
                 self._noticed.add(thing.id)
         return replace(view, things=tuple(thing for thing in view.things if thing.id in self._noticed))
 
@@ -48,8 +53,8 @@ class Lapses:
         return self._generator(view, "which room").choice([room for room in ROOMS if room not in (meant, view.room)])
 
     def forgets(self, thing: SeenThing, view: UserView) -> bool:
-        """Return whether the person mistakes a thing, or forgets what to do with it, who stands before it."""
-        return not self._is_own(thing) and self._occurs(view, "forget")
+        """Return whether the person, standing before a thing, takes another one for it or forgets what to do."""
+        return not self._is_recognized(thing) and self._occurs(view, "forget")
 
     def mistaken_thing(
         self, thing: SeenThing, verb: Verb, view: UserView, dangers: Collection[str]
@@ -58,8 +63,8 @@ class Lapses:
         others = [each for each in view.things if each.id != thing.id and is_suitable(each, verb)]
         return next((each for each in others if each.id not in dangers and each.distance <= NEAR_METRES), None)
 
-    def _is_own(self, thing: SeenThing) -> bool:
-        return self._own_words is not None and self._own_words.fit(thing)
+    def _is_recognized(self, thing: SeenThing) -> bool:
+        return self._recognized is not None and self._recognized.is_recognized(thing)
 
     def _occurs(self, view: UserView, what: str) -> bool:
         return self._generator(view, what).random() < self._probability

@@ -26,8 +26,8 @@ from housewise.people.lab.grounding import (
     without_held,
 )
 from housewise.people.lab.lapses import Lapses
-from housewise.people.lab.own_words import OwnWords
 from housewise.people.lab.phrases import Occasion, load_user_phrases
+from housewise.people.lab.recognized_descriptions import RecognizedDescriptions
 from housewise.people.lab.understanding import Instruction, Meaning, understand
 from housewise.people.lab.user_memory import UserMemory
 from housewise.people.lab.verb_spotting import HERE
@@ -92,10 +92,12 @@ class ScriptedUser:
     Args:
         traits: What the person is like.
         seed: Seed of the random number generator.
-        own_words: The person's words for things; see ``Lapses``.
+        recognized: See ``Lapses``.
     """
 
-    def __init__(self, traits: UserTraits = BOB, seed: int = 0, own_words: OwnWords | None = None) -> None:
+    def __init__(
+        self, traits: UserTraits = BOB, seed: int = 0, recognized: RecognizedDescriptions | None = None
+    ) -> None:
         self.name, self.traits = traits.name, traits
         self._seed = seed
         self._phrases = load_user_phrases(traits.wording)
@@ -111,7 +113,7 @@ class ScriptedUser:
         self._refuted: dict[Meaning, set[str]] = {}
         self._undone: dict[Meaning, set[str]] = {}
         self._generator = random.Random(seed)
-        self._lapses = Lapses(traits.mistakes, seed, own_words if traits.hears else None)
+        self._lapses = Lapses(traits.mistakes, seed, recognized if traits.hears else None)
 
     def act(self, view: UserView) -> UserTurn:
         """See ``LabUser.act``."""

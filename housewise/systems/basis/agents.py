@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from housewise.agent.base import Decision, History
-from housewise.agent.basis.descriptions import Describe, DescriptionMemory, usual_look
+from housewise.agent.basis.descriptions import DescriptionOf, usual_look
 from housewise.agent.basis.knowledge import KnowledgeSwitches
 from housewise.agent.basis.views import (
     Assistant,
@@ -19,7 +19,6 @@ from housewise.agent.basis.views import (
 )
 from housewise.core.record import Usage
 from housewise.rollout.episode_loop import Progress
-from housewise.rollout.note_events import NoteEvent
 from housewise.systems.basis.earlier_turns import EarlierTurns
 from housewise.systems.basis.record import GuidanceEvent
 from housewise.systems.basis.world import SessionObservation
@@ -38,7 +37,6 @@ class GuidingAgent:
         progress: Called before every turn.
         max_actions: Maximum number of the person's actions per attempt, for the progress.
         earlier: Turns of interrupted attempts at the session.
-        descriptions: Learns how the person understands descriptions. None learns nothing.
     """
 
     def __init__(
@@ -49,9 +47,7 @@ class GuidingAgent:
         progress: Progress,
         max_actions: int,
         earlier: EarlierTurns,
-        descriptions: DescriptionMemory | None = None,
     ) -> None:
-        self._descriptions = descriptions
         self.name, self._max_actions, self._earlier = name, max_actions, earlier
         self._open_assistant, self._build_view, self._progress = open_assistant, build_view, progress
         self._attempt = 0
@@ -64,11 +60,9 @@ class GuidingAgent:
             return Decision([AssistantTurn("")])
         turns = observation.turns
         self._progress(len(turns), self._max_actions, str(turns[-1].action))
-        notes = self._descriptions.listen(turns) if self._descriptions else []
         event = self._earlier.guidance(observation.attempt, len(turns)) or self._ask(observation)
         turn = AssistantTurn(event.thought, event.speech or None, event.is_parsed)
-        events = (*(NoteEvent(note=each) for each in notes), event)
-        return Decision([turn], events, usage=event.usage or Usage())
+        return Decision([turn], (event,), usage=event.usage or Usage())
 
     def _ask(self, observation: SessionObservation) -> GuidanceEvent:
         """Let the assistant speak."""
@@ -90,7 +84,7 @@ def oracle_view(observation: SessionObservation) -> AssistantView:
 
 
 def model_view(
-    perception: Perception, knowledge: KnowledgeSwitches, is_brief: bool = False, describe: Describe = usual_look
+    perception: Perception, knowledge: KnowledgeSwitches, is_brief: bool = False, describe: DescriptionOf = usual_look
 ) -> BuildView:
     """Return a function that builds what a chat model may know; see build_assistant_view."""
     return lambda seen: build_assistant_view(

@@ -11,9 +11,10 @@ from pydantic import BaseModel
 
 from housewise.agent.basis.chat_assistant import ChatAssistant, assistant_messages, load_assistant_prompts
 from housewise.agent.basis.controls import FREQUENT_ADVICE, FixedSpeech, RandomSpeech
-from housewise.agent.basis.descriptions import Describe, usual_look
+from housewise.agent.basis.descriptions import DescriptionOf, usual_look
 from housewise.agent.basis.knowledge import KnowledgeSwitches
 from housewise.agent.basis.learner_controls import NearestTurn, build_limited_view
+from housewise.agent.basis.oracle_phrases import load_oracle_phrases
 from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
 from housewise.agent.basis.views import Assistant
 from housewise.core.errors import UserError
@@ -28,14 +29,14 @@ from housewise.systems.basis.settings import BasisAgentSettings, BasisSettings
 
 
 def assistant_opener(
-    settings: BasisSettings, models: Mapping[str, ChatModel], describe: Describe | None = None
+    settings: BasisSettings, models: Mapping[str, ChatModel], describe: DescriptionOf
 ) -> Callable[[int], Assistant[Any]]:
     """Return a function that creates the assistant of an attempt, by its seed.
 
     Args:
         settings: Settings of the run.
         models: Models by role.
-        describe: Returns the description of a kind of thing. None takes the usual one.
+        describe: Returns the description of a kind of thing, see ``usual_description``.
     """
     chosen = settings.agent
     match chosen.planner:
@@ -58,11 +59,16 @@ def assistant_opener(
     return lambda seed: ScriptedOracle(OracleSettings(chosen.wording, chosen.planner == "shuffled"), seed, describe)
 
 
-def view_builder(chosen: BasisAgentSettings, describe: Describe | None = None) -> BuildView:
+def usual_description(chosen: BasisAgentSettings) -> DescriptionOf:
+    """Return a function that returns the usual description of a kind of thing: that of the wording, if one is used."""
+    return usual_look if chosen.planner in ("llm", "nearest") else load_oracle_phrases(chosen.wording).look_of
+
+
+def view_builder(chosen: BasisAgentSettings, describe: DescriptionOf) -> BuildView:
     """Return a function that builds what the assistant may know; see ``assistant_opener``."""
     knowledge = KnowledgeSwitches(chosen.task_knowledge, chosen.object_knowledge, chosen.environment_knowledge)
     if chosen.planner in ("llm", "nearest"):
-        return model_view(chosen.perception, knowledge, chosen.compact, describe or usual_look)
+        return model_view(chosen.perception, knowledge, chosen.compact, describe)
     if chosen.planner == "limited":
         return lambda seen: build_limited_view(seen.state, seen.surroundings, seen.turns, chosen.perception, knowledge)
     return oracle_view

@@ -18,7 +18,8 @@ _IF_SCRIPTED_PERSON, _IF_CHAT_ASSISTANT = (
     Affects(needs=("person", ("bob", "alice"))),
     Affects(needs=("planner", ("llm", "limited", "nearest"))),
 )
-_IF_DESCRIBES = Affects(needs=("planner", ("oracle", "limited", "llm")))
+DESCRIBING = ("oracle", "limited", "llm")
+"""Planners that can choose among descriptions."""
 _PAPER_SAMPLING = SamplingSettings(temperature=0.7, top_p=0.95, max_tokens=512)
 
 
@@ -45,9 +46,9 @@ class BasisTaskSettings(TaskSettings):
     """Probability of a mistake of the scripted person. null is the bundled one."""
     person_wording: Annotated[_Name, _IF_SCRIPTED_PERSON] = "training"
     """Wording of the scripted person: training, held_out, or a YAML file."""
-    own_words: Annotated[int | None, _IF_SCRIPTED_PERSON] = Field(default=None, ge=0, le=MAX_COUNT)
-    """Seed of the descriptions by which the scripted person calls uncommon things themself. They neither overlook nor
-    mistake a thing that was just described in these words. null has none."""
+    recognition_seed: Annotated[int | None, _IF_SCRIPTED_PERSON] = Field(default=None, ge=0, le=MAX_COUNT)
+    """Seed of the one description of each uncommon thing in which the scripted person recognises it at once: a thing
+    that was described so is neither overlooked nor mistaken. null has none."""
 
     @field_validator("variant", mode="before")
     @classmethod
@@ -77,7 +78,7 @@ class BasisAgentSettings(Settings):
     """Whether the planner llm is told where things are that were named."""
     reasoning: Annotated[bool, _IF_CHAT_ASSISTANT] = True
     """Whether the planner llm writes down a thought before it speaks."""
-    remembers_descriptions: Annotated[bool, _IF_DESCRIBES] = False
+    remembers_descriptions: Annotated[bool, Affects(needs=("planner", DESCRIBING))] = False
     """Whether the assistant remembers by which descriptions the person found uncommon things, and prefers those."""
     compact: Annotated[bool, NEEDS_MODEL] = False
     """Whether prompts are the short ones for small models."""

@@ -13,14 +13,15 @@ from housewise.agent.basis.oracle_phrases import load_oracle_phrases
 from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
 from housewise.agent.basis.views import AssistantTurn
 from housewise.core.console import Console
+from housewise.core.errors import UserError
 from housewise.core.formatting import plural
 from housewise.core.record import Result
 from housewise.core.settings import merge_nested
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.settings import ModelSettings
 from housewise.people.lab.chat_user import ChatUser, PromptSize
-from housewise.people.lab.own_words import OwnWords
 from housewise.people.lab.phrases import load_user_phrases
+from housewise.people.lab.recognized_descriptions import RecognizedDescriptions
 from housewise.people.lab.scripted_user import ALICE, BOB, ScriptedUser
 from housewise.people.lab.terminal_user import TerminalUser
 from housewise.people.lab.views import LabUser
@@ -29,10 +30,10 @@ from housewise.rollout.episode_loop import EpisodeLimits
 from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job, System, Task
 from housewise.systems.basis.agents import GuidingAgent
-from housewise.systems.basis.assistants import assistant_opener, check_assistant, view_builder
+from housewise.systems.basis.assistants import assistant_opener, check_assistant, usual_description, view_builder
 from housewise.systems.basis.earlier_turns import EarlierTurns
 from housewise.systems.basis.record import EVENTS, BasisInitialState
-from housewise.systems.basis.settings import BasisSettings
+from housewise.systems.basis.settings import DESCRIBING, BasisSettings
 from housewise.systems.basis.world import LabSession, SessionObservation
 from housewise.worlds.lab.geometry import open_lab_space
 from housewise.worlds.lab.kinds import KINDS
@@ -104,8 +105,8 @@ class Basis(System[BasisSettings]):
         return self.settings.agent.planner
 
     def respondents(self, job: Job) -> Sequence[str]:
-        """See System.respondents. Whoever acts is the person of the memory."""
-        return []
+        """See System.respondents. The user at the terminal is the person of the memory."""
+        return [] if self.interactive else super().respondents(job)
 
     @property
     def uses_memory(self) -> bool:
@@ -134,6 +135,11 @@ class Basis(System[BasisSettings]):
     def check(self) -> None:
         """See System.check."""
         self.check_one_at_a_time("person=terminal")
+        if self.uses_memory and (planner := self.settings.agent.planner) not in DESCRIBING:
+            raise UserError(
+                f"remembers_descriptions=true: planner={planner} does not choose descriptions; choose one of "
+                f"{', '.join(DESCRIBING)}"
+            )
         load_oracle_phrases(self.settings.agent.wording)
         load_user_phrases(self.settings.tasks.person_wording)
 
@@ -164,6 +170,7 @@ class Basis(System[BasisSettings]):
         # A person at the terminal may act differently this time.
         is_kept = self._is_served("agent") and not self.interactive
         earlier = EarlierTurns(job.interrupted_events, self._is_served("person"), is_kept)
+        descriptions = self._descriptions(context)
         space, oracle = open_lab_space(scenario), OracleSettings(self.settings.agent.wording)
         world = LabSession(
             scenario,
@@ -175,6 +182,7 @@ class Basis(System[BasisSettings]):
             earlier,
             None if self.agent == "oracle" else lambda attempt: ScriptedOracle(oracle, job.seed + attempt),
             (lambda state: encode_png(space.view.picture(state).rgb)) if self.interactive else None,
+            descriptions,
         )
         state = BasisInitialState(
             variant=name,
@@ -183,16 +191,22 @@ class Basis(System[BasisSettings]):
             mission=scenario.mission,
             subgoals=[each.name for each in scenario.subgoals],
         )
-        agent = self._agent(context, earlier)
+        agent = self._agent(context, earlier, descriptions)
         # The world itself limits the number of actions and attempts.
         return EpisodeSetup(world, agent, state, EpisodeLimits(plans=None, idle_plans=None))
 
-    def _agent(self, context: EpisodeContext, earlier: EarlierTurns) -> Agent[SessionObservation, AssistantTurn]:
-        chosen, memory = self.settings.agent, None
-        if self.uses_memory:
-            known = context.own_memory
-            memory = DescriptionMemory(known.person, known.notes, load_oracle_phrases(chosen.wording).look_of)
-        describe = memory.describe if memory else None
+    def _descriptions(self, context: EpisodeContext) -> DescriptionMemory | None:
+        """Return what is known of how the person understands descriptions. None if nothing is remembered."""
+        if not self.uses_memory:
+            return None
+        known = context.own_memory
+        return DescriptionMemory(known.person, known.notes, usual_description(self.settings.agent))
+
+    def _agent(
+        self, context: EpisodeContext, earlier: EarlierTurns, descriptions: DescriptionMemory | None
+    ) -> Agent[SessionObservation, AssistantTurn]:
+        chosen = self.settings.agent
+        describe = descriptions.describe if descriptions else usual_description(chosen)
         open_assistant = assistant_opener(self.settings, context.models, describe)
         return GuidingAgent(
             chosen.planner,
@@ -201,7 +215,6 @@ class Basis(System[BasisSettings]):
             context.progress,
             self.settings.tasks.max_actions,
             earlier,
-            memory,
         )
 
     def _is_served(self, role: str) -> bool:
@@ -223,10 +236,12 @@ class Basis(System[BasisSettings]):
         traits = replace(ALICE if chosen.person == "alice" else BOB, hears=chosen.hears, wording=chosen.person_wording)
         if chosen.mistakes is not None:
             traits = replace(traits, mistakes=chosen.mistakes)
-        own = None
-        if chosen.own_words is not None:
-            own = OwnWords({KINDS[kind].look: all_descriptions(kind) for kind in load_descriptions()}, chosen.own_words)
-        return ScriptedUser(traits, seed, own)
+        recognized = None
+        if chosen.recognition_seed is not None:
+            usual = usual_description(self.settings.agent)
+            texts = {KINDS[kind].look: all_descriptions(kind, usual) for kind in load_descriptions()}
+            recognized = RecognizedDescriptions(texts, chosen.recognition_seed)
+        return ScriptedUser(traits, seed, recognized)
 
 
 def _is_named(model: ModelSettings) -> bool:

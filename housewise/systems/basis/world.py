@@ -7,9 +7,11 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
+from housewise.agent.basis.descriptions import DescriptionMemory
 from housewise.agent.basis.views import Assistant, AssistantTurn, OracleView, build_oracle_view
 from housewise.core.record import Usage
 from housewise.people.lab.views import LabUser, UserTurn, build_user_view
+from housewise.rollout.note_events import NoteEvent
 from housewise.systems.basis.earlier_turns import EarlierTurns
 from housewise.systems.basis.record import BasisFinalState, LabActionEvent
 from housewise.worlds.base import Step
@@ -88,6 +90,7 @@ class LabSession:
         open_oracle: Creates the scripted oracle of an attempt, which the assistant is compared with. None if the
             assistant is the oracle.
         draw: Returns what the person sees as PNG. None for people without pictures.
+        descriptions: Learns how the person understands descriptions. None learns nothing.
     """
 
     def __init__(
@@ -101,10 +104,12 @@ class LabSession:
         earlier: EarlierTurns,
         open_oracle: Callable[[int], Assistant[OracleView]] | None = None,
         draw: Callable[[LabState], bytes] | None = None,
+        descriptions: DescriptionMemory | None = None,
     ) -> None:
         self._scenario, self._surroundings, self._open_user = scenario, surroundings, open_user
         self._max_actions, self._max_attempts = max_actions, max_attempts
         self._roles, self._earlier, self._open_oracle, self._draw = roles, earlier, open_oracle, draw
+        self._descriptions = descriptions
 
     def reset(self) -> SessionObservation:
         """See World.reset."""
@@ -118,11 +123,13 @@ class LabSession:
         if self._turns:
             self._hear(action, now)
         event = self._act(now)
+        notes = self._descriptions.learn(self._turns[-1]) if self._descriptions else []
+        events = (event, *(NoteEvent(note=each) for each in notes))
         ending = self._ending(now.run)
         if ending and ending != SOLVED and len(self._attempts) < self._max_attempts:
             self._begin()
             ending = ""
-        return Step(self._observation(), (event,), over=bool(ending), end_reason=ending, usage=event.usage or Usage())
+        return Step(self._observation(), events, over=bool(ending), end_reason=ending, usage=event.usage or Usage())
 
     def scores(self) -> Mapping[str, float]:
         """See World.scores."""
@@ -168,6 +175,8 @@ class LabSession:
 
     def _begin(self) -> None:
         self._turns: list[LabTurn] = []
+        if self._descriptions is not None:
+            self._descriptions.begin()
         self._attempts.append(_Attempt(ScenarioRun(self._scenario, self._surroundings)))
         self._user = self._open_user(len(self._attempts))
         self._oracle = self._open_oracle and self._open_oracle(len(self._attempts))
@@ -181,6 +190,8 @@ class LabSession:
         now.oracle_turns += bool(self._expected)
         now.agreed_turns += bool(self._expected) and speech is not None
         self._turns[-1] = self._turns[-1].with_speech(speech)
+        if speech is not None and self._descriptions is not None:
+            self._descriptions.listen(speech)
 
     def _act(self, now: _Attempt) -> LabActionEvent:
         """Let the person act, and return the event."""

@@ -11,9 +11,10 @@ from housewise.agent.basis.knowledge import ALL_KNOWLEDGE, select_knowledge
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
 from housewise.core.errors import UserError
 from housewise.people.lab.grounding import find_matches
-from housewise.people.lab.own_words import OwnWords
+from housewise.people.lab.lapses import Lapses
+from housewise.people.lab.recognized_descriptions import RecognizedDescriptions
 from housewise.people.lab.understanding import understand
-from housewise.people.lab.views import SeenThing
+from housewise.people.lab.views import SeenThing, build_user_view
 from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.history import LabTurn
 from housewise.worlds.lab.kinds import KINDS
@@ -30,8 +31,15 @@ def acted(kind: str, verb: str = "Toggle") -> LabTurn:
     return replace(done, outcome=replace(done.outcome, status="ActionSuccessful"))
 
 
-def said(text: str) -> LabTurn:
-    return turn(STATE, LabAction("RotateLeft", "90")).with_speech(f"Look for the computer: {text}.")
+def spoke(text: str) -> LabTurn:
+    return turn(STATE, LabAction("Speak", text))
+
+
+def tell(text: str) -> DescriptionMemory:
+    """A memory of a person who has just heard a description of the laser monitor."""
+    memory = DescriptionMemory("ada")
+    memory.listen(f"Look for the computer: {text}.")
+    return memory
 
 
 @pytest.mark.parametrize("kind", load_descriptions())
@@ -47,29 +55,61 @@ def test_a_person_finds_a_thing_by_each_description(kind: str) -> None:
 def test_what_worked_is_said_again_and_what_did_not_is_not() -> None:
     memory = DescriptionMemory("ada")
     assert memory.describe("laser_monitor") == MONITOR
-    turns = [said(MONITOR), acted("freeze_ray_monitor")]
-    (note,) = memory.listen(turns)
+    memory = tell(MONITOR)
+    (note,) = memory.learn(acted("freeze_ray_monitor"))
     assert (note.value, note.about.situation, note.about.things) == (-1.0, MONITOR, ("laser monitor",))
     assert memory.describe("laser_monitor") == OTHER
-    turns = [*turns[:-1], turns[-1].with_speech(f"Look for the {OTHER}."), acted("printer")]
-    assert memory.listen(turns) == [], "a machine is no computer"
-    (note,) = memory.listen([*turns, acted("laser_monitor", "GotoObject")])
+    memory.listen(f"Look for the {OTHER}.")
+    assert memory.learn(acted("printer")) == [], "a machine is no computer"
+    assert memory.learn(acted("laser_monitor", "GotoObject")) == [], "what was reached may still be mistaken"
+    (note,) = memory.learn(acted("laser_monitor"))
     assert (note.value, note.text) == (1.0, f'Found the laser monitor by "{OTHER}".')
     assert memory.describe("laser_monitor") == OTHER
+    assert memory.learn(acted("laser_monitor")) == [], "nothing was said since"
     assert memory.describe("printer") == usual_look("printer") and memory.describe("apple") == ""
 
 
-def test_a_question_tells_that_a_description_did_not_work() -> None:
-    memory = DescriptionMemory("ada")
-    asked = turn(STATE, LabAction("Speak", "What does it look like?"))
-    assert [each.value for each in memory.listen([said(MONITOR), asked])] == [-1.0]
-    assert memory.listen([said(MONITOR), turn(STATE, LabAction("Speak", "OK."))]) == []
+def test_going_to_another_thing_of_its_category_tells_that_a_description_did_not_work() -> None:
+    assert [each.value for each in tell(MONITOR).learn(acted("freeze_ray_monitor", "GotoObject"))] == [-1.0]
+
+
+def test_of_two_described_things_neither_refutes_the_other() -> None:
+    memory = tell(MONITOR)
+    memory.listen(f"Do not touch it; take the {usual_look('freeze_ray_monitor')}.")
+    assert [(each.about.things, each.value) for each in memory.learn(acted("freeze_ray_monitor"))] == [
+        (("freeze ray monitor",), 1.0)
+    ]
+
+
+def test_a_failed_action_tells_nothing() -> None:
+    done = acted("laser_monitor")
+    failed = replace(done, outcome=replace(done.outcome, status="ObjectUnpowered"))
+    assert tell(MONITOR).learn(failed) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("What does the computer look like?", [-1.0]),
+        ("Where is the laser?", [-1.0]),
+        ("Where is the yellow coffee mug?", []),
+        ("What now?", []),
+        ("OK, the computer.", []),
+    ],
+)
+def test_a_question_about_a_thing_tells_that_its_description_did_not_work(text: str, values: list[float]) -> None:
+    assert [each.value for each in tell(MONITOR).learn(spoke(text))] == values
+
+
+def test_a_new_attempt_begins_without_descriptions() -> None:
+    memory = tell(MONITOR)
+    memory.begin()
+    assert memory.learn(acted("laser_monitor")) == []
 
 
 def test_the_newest_note_about_a_description_counts_and_other_notes_do_not() -> None:
-    first, second = DescriptionMemory("ada"), DescriptionMemory("ada")
-    worked = first.listen([said(THIRD), acted("laser_monitor")])
-    failed = second.listen([said(THIRD), acted("freeze_ray_monitor")])
+    worked = tell(THIRD).learn(acted("laser_monitor"))
+    failed = tell(THIRD).learn(acted("freeze_ray_monitor"))
     other = [worked[0].model_copy(update={"about": worked[0].about.model_copy(update={"task": "breakfast"}), "id": ""})]
     assert DescriptionMemory("ada", worked).describe("laser_monitor") == THIRD
     assert DescriptionMemory("ada", [*worked, *failed]).describe("laser_monitor") == MONITOR
@@ -77,22 +117,38 @@ def test_the_newest_note_about_a_description_counts_and_other_notes_do_not() -> 
 
 
 def test_cards_of_a_model_have_the_description_that_worked() -> None:
-    memory = DescriptionMemory("ada")
-    memory.listen([said(OTHER), acted("laser_monitor")])
-    named = (turn(STATE, LabAction("Speak", "Where is the laser monitor?")),)
-    cards = select_knowledge(STATE, SPACE, named, ALL_KNOWLEDGE, True, memory.describe).cards
+    memory = tell(OTHER)
+    memory.learn(acted("laser_monitor"))
+    cards = select_knowledge(
+        STATE, SPACE, (spoke("Where is the laser monitor?"),), ALL_KNOWLEDGE, True, memory.describe
+    ).cards
     assert OTHER in cards and MONITOR not in cards
 
 
-def test_a_person_recognises_their_own_words() -> None:
-    own = OwnWords({MONITOR: all_descriptions("laser_monitor")}, seed=1)
+def test_a_person_recognises_a_thing_in_one_description_until_it_is_described_otherwise() -> None:
+    texts = all_descriptions("laser_monitor")
+    own = RecognizedDescriptions({MONITOR: texts}, seed=1)
     monitor = SeenThing("computer_1", "computer", "red", f"{MONITOR} on")
-    fits = []
-    for text in all_descriptions("laser_monitor"):
+    recognized = {}
+    for text in texts:
         own.listen(f"Look for the {text}.")
-        fits.append(own.fit(monitor))
-    assert sum(fits) == 1
-    assert not own.fit(SeenThing("computer_2", "computer", "blue", usual_look("freeze_ray_monitor")))
+        own.listen("There it is, in front of you.")
+        recognized[text] = own.is_recognized(monitor)
+    assert sum(recognized.values()) == 1
+    assert not own.is_recognized(SeenThing("computer_2", "computer", "blue", usual_look("freeze_ray_monitor")))
+
+
+def test_what_is_recognised_is_neither_overlooked_nor_mistaken() -> None:
+    (text,) = texts = ("the red screen",)
+    heard = turn(STATE, LabAction("RotateLeft", "90")).with_speech(f"Look for {text}.")
+    view = build_user_view(STATE, SPACE, "goal", [heard])
+    thing = view.things[0]
+    lapses = Lapses(1.0, 0, RecognizedDescriptions({thing.look: texts}, 0))
+    same = [each.id for each in view.things if each.look == thing.look]
+    assert [each.id for each in lapses.glance(view).things] == same
+    assert not lapses.forgets(thing, view)
+    assert all(lapses.forgets(each, view) for each in view.things if each.id not in same)
+    assert Lapses(1.0, 0).glance(view).things == () and Lapses(1.0, 0).forgets(thing, view)
 
 
 @pytest.mark.parametrize(

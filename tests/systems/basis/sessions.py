@@ -5,6 +5,7 @@ from pathlib import Path
 
 from housewise.agent.base import History
 from housewise.language.base import ChatModel
+from housewise.people.memory import Memory
 from housewise.rollout.run import Run
 from housewise.rollout.system import EpisodeContext
 from housewise.systems.basis.settings import BasisSettings, BasisTaskSettings
@@ -16,11 +17,11 @@ FAR = "print__action_figure__simple"
 
 
 def play(
-    settings: BasisSettings, models: Mapping[str, ChatModel] | None = None
+    settings: BasisSettings, models: Mapping[str, ChatModel] | None = None, memory: Memory | None = None
 ) -> tuple[dict[str, float], list[object]]:
     """Play the first session of a run, and return its scores and events."""
     system = Basis(settings)
-    context = EpisodeContext(system.jobs()[0], models or {}, None, None, lambda *_: None)
+    context = EpisodeContext(system.jobs()[0], models or {}, memory, None, lambda *_: None)
     setup = system.open(context)
     seen, history, events, over = setup.world.reset(), History[object](), [], False
     while not over:
