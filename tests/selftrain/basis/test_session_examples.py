@@ -130,6 +130,13 @@ def test_a_variant_without_a_kept_session_is_named(run: Path) -> None:
     assert str(run) in line and f"variant {FAR}: none of 2 sessions" in line and "tasks.attempts" in line
 
 
+def test_a_seed_chooses_the_scenarios_that_come_first(run: Path) -> None:
+    lessons = load_session_lessons().lessons()
+    for first, order in ((0, [0, 1]), (1, [1, 0]), (2, [0, 1])):
+        sessions = session_demonstrations([run], lessons, first=first)
+        assert [session[0].seed for session in sessions] == order
+
+
 def change(path: Path, kind: str, **data: Any) -> None:
     with changed_lines(path) as lines:
         for line in lines:
