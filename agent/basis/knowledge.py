@@ -18,7 +18,7 @@ from housewise.worlds.lab.history import LabTurn
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import ROOMS, LabState, Thing
 from housewise.worlds.lab.surroundings import Surroundings
-from housewise.worlds.lab.texts import place_of
+from housewise.worlds.lab.texts import name_with_color, place_of
 
 OBJECT_CARDS_FILE = CONFIGS / "basis" / "knowledge" / "objects.yaml"
 
@@ -190,6 +190,6 @@ def _states(state: LabState, thing: Thing) -> list[str]:
 
 
 def _original_name(thing: Thing) -> str:
-    """Return the name of a thing, and what it was before it became something else."""
-    name = KINDS[thing.kind].name
+    """Return the name and colour of a thing, and what it was before it became something else."""
+    name = name_with_color(thing) if KINDS[thing.kind].is_common else KINDS[thing.kind].name
     return f"{KINDS[thing.original].name} (now a {name})" if thing.original else name

@@ -19,6 +19,7 @@ from housewise.worlds.lab.goals import Goal, may_be_about
 from housewise.worlds.lab.history import clip_speech
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import LabState, Thing
+from housewise.worlds.lab.texts import place_of
 
 PATIENCE = 4
 """Turns without a new step after which an advice is repeated, with the description."""
@@ -88,7 +89,7 @@ class ScriptedOracle:
         if spoken:
             if is_new or not _is_acknowledgement(spoken):
                 return self._advise(view, advice, "They spoke.", True)
-            return AssistantTurn(_thought(advice, "They have understood."))
+            return AssistantTurn(_thought(view, advice, "They have understood."))
         if last is not None and not last.outcome.succeeded:
             return self._advise(view, advice, "It failed.", True, self._draw("sorry"))
         if is_new:
@@ -123,16 +124,16 @@ class ScriptedOracle:
             self._notified.add(advice.thing)
             slots = self._advisor.slots(advice, view.state)
             text = self._phrases.draw("notify", self._generator, **slots, side=side_words(glimpse))
-            return AssistantTurn(_thought(advice, "It is in view."), text)
+            return AssistantTurn(_thought(view, advice, "It is in view."), text)
         if self._silent_turns >= PATIENCE:
             return self._advise(view, advice, "They do not get on.", True)
-        return AssistantTurn(_thought(advice, "They do as advised."))
+        return AssistantTurn(_thought(view, advice, "They do as advised."))
 
     def _advise(self, view: OracleView, advice: Advice, reason: str, with_look: bool, lead: str = "") -> AssistantTurn:
         if find_glimpse(view.state, view.surroundings, advice.thing) is not None:
             self._notified.add(advice.thing)
         text = self._advisor.say(advice, view.state, view.surroundings, self._generator, with_look)
-        return AssistantTurn(_thought(advice, reason), f"{lead} {text}".strip())
+        return AssistantTurn(_thought(view, advice, reason), f"{lead} {text}".strip())
 
     def _danger(self, view: OracleView) -> str | None:
         """Return a warning of an active gravity flipper, once for each visit of its room."""
@@ -159,9 +160,16 @@ class ScriptedOracle:
         return self._phrases.draw(remark, self._generator)
 
 
-def _thought(advice: Advice, reason: str) -> str:
-    """Return the next step, and why it is said or not; a model that learns from it plans before it speaks."""
-    return f"Next: {advice.verb} {advice.thing}. {reason}"
+def _thought(view: OracleView, advice: Advice, reason: str) -> str:
+    """Return where the person is, the next step with the place of its thing, and why it is said or not.
+
+    A model that learns from it looks these up before it speaks.
+    """
+    state, thing = view.state, view.state[advice.thing]
+    where = place_of(state, thing)
+    if (glimpse := find_glimpse(state, view.surroundings, advice.thing)) is not None:
+        where = f"{where}, {side_words(glimpse)}"
+    return f"They are in the {state.room}. Next: {advice.verb} {advice.thing}, {where}. {reason}"
 
 
 def _is_acknowledgement(text: str) -> bool:

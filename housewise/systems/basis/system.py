@@ -43,8 +43,9 @@ from housewise.worlds.lab.view import encode_png
 
 _BUNDLED = ("local", "local:smollm2")
 _BRIEF = {"thinking_tokens": 0, "sampling": {"max_tokens": 128}}
-_SECONDS_PER_REPLY, _SECONDS_PER_GROUNDED_REPLY = 12.0, 3.0
-"""Approximate seconds of a reply of the bundled model on two CPU cores. Without a grammar it is cut at its limit."""
+_SECONDS_PER_REPLY, _SECONDS_PER_SHORT_REPLY = 12.0, 2.0
+"""Approximate seconds of a reply of the bundled model on two CPU cores. With neither a grammar nor an adapter that was
+trained to reply, it is cut at its limit."""
 
 
 class Basis(System[BasisSettings]):
@@ -124,7 +125,8 @@ class Basis(System[BasisSettings]):
     def expected_seconds(self) -> float | None:
         """See System.expected_seconds."""
         expected = super().expected_seconds
-        each = _SECONDS_PER_GROUNDED_REPLY if self.settings.agent.grounded else _SECONDS_PER_REPLY
+        is_short = self.settings.agent.grounded or self.settings.models.agent.adapter is not None
+        each = _SECONDS_PER_SHORT_REPLY if is_short else _SECONDS_PER_REPLY
         return expected if expected is None or not self.roles else self.max_requests * each
 
     @property

@@ -89,7 +89,7 @@ def test_cards_are_chosen_by_what_was_said_or_seen() -> None:
     assert "turn a thing into a carrot" in task
     assert "apple" not in task
     environment = select_knowledge(nowhere, SPACE, said, KnowledgeSwitches(False, False, True)).text
-    assert "The apple is in the quantum lab" in environment
+    assert "The red apple is in the quantum lab" in environment
     seen = select_knowledge(STATE, SPACE, (), KnowledgeSwitches(False, True, False)).text
     assert all(KINDS[kind].look in seen for kind in load_object_cards())
 
