@@ -33,7 +33,7 @@ _RUN = BasisSettings(
     models=BasisModelsSettings(agent=ModelSettings(sampling=SamplingSettings(temperature=0.0, max_tokens=128))),
 )
 _TRAINING = TrainingConfig(
-    learning_rate=5e-4, epochs=1, batch=2, max_packed_examples=32, max_example_tokens=3072, checkpoint_steps=20
+    learning_rate=5e-4, epochs=1, batch=1, max_packed_examples=32, max_example_tokens=3072, checkpoint_steps=20
 )
 
 

@@ -75,8 +75,7 @@ def view_words(state: LabState, surroundings: Surroundings, has_hidden: bool = F
         if has_hidden:
             hidden = sorted(thing.flags.difference(VISIBLE_FLAGS))
             states += [*hidden, *_power(state, thing), *_support(state, thing)]
-        name = " ".join(filter(None, (thing.color, thing_name(thing, "full"))))
-        lines.append(", ".join([f"{name}: {relative_position(glimpse)}", *states]))
+        lines.append(", ".join([f"{name_with_color(thing)}: {relative_position(glimpse)}", *states]))
     return "\n".join(lines) or "(nothing)"
 
 
