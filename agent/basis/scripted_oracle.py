@@ -161,7 +161,7 @@ class ScriptedOracle:
 
 
 def _thought(view: OracleView, advice: Advice, reason: str) -> str:
-    """Return where the person is, the next step with the place of its thing, and why it is said or not.
+    """Return where the person is with what, the next step with the place of its thing, and why it is said or not.
 
     A model that learns from it looks these up before it speaks.
     """
@@ -169,7 +169,8 @@ def _thought(view: OracleView, advice: Advice, reason: str) -> str:
     where = place_of(state, thing)
     if (glimpse := find_glimpse(state, view.surroundings, advice.thing)) is not None:
         where = f"{where}, {side_words(glimpse)}"
-    return f"They are in the {state.room}. Next: {advice.verb} {advice.thing}, {where}. {reason}"
+    hand = f" with {state.held}" if state.held else ""
+    return f"They are in the {state.room}{hand}. Next: {advice.verb} {advice.thing}, {where}. {reason}"
 
 
 def _is_acknowledgement(text: str) -> bool:
