@@ -82,13 +82,13 @@ def test_what_one_row_changes_is_learned_one_by_one(caplog: pytest.LogCaptureFix
     model, forward = network("llama"), None
     forward = model.forward
 
-    def without_masks(*args: Any, attention_mask: Any = None, **kwargs: Any) -> Any:
-        """A model that takes masks for pairs of tokens and does not use them."""
+    def without_branches(*args: Any, branches: Any = (), **kwargs: Any) -> Any:
+        """A model that takes the branches of a row and does not use them."""
         return forward(*args, **kwargs)
 
     examples = [example(tokens(20, 1), tokens(4, seed)) for seed in range(2, 5)]
     assert shares_rows(model, examples, 4) and not caplog.records
-    model.forward = without_masks
+    model.forward = without_branches
     assert not shares_rows(model, examples, 4)
     [record] = caplog.records
     assert "llama model learns examples one by one" in record.message
