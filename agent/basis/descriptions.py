@@ -25,14 +25,27 @@ DescriptionOf = Callable[[str], str]
 """Returns the description of a kind of thing, by key; empty for a common one."""
 
 
+def check_describable(kind: str, called: str) -> None:
+    """Check that a kind of thing exists and is uncommon.
+
+    Args:
+        kind: Its key.
+        called: How the error calls it.
+
+    Raises:
+        ValueError: There is no such kind, or everybody knows it.
+    """
+    if kind not in KINDS:
+        raise ValueError(f"{called}: there is no such kind of thing; {suggest_names(kind, KINDS)}")
+    if KINDS[kind].is_common:
+        raise ValueError(f"{called}: is known to everybody; describe uncommon things only")
+
+
 class _Descriptions(RootModel[dict[str, tuple[str, ...]]]):
     @model_validator(mode="after")
     def _check(self) -> _Descriptions:
         for key, texts in self.root.items():
-            if key not in KINDS:
-                raise ValueError(f"field {key}: there is no such kind of thing; {suggest_names(key, KINDS)}")
-            if KINDS[key].is_common:
-                raise ValueError(f"field {key}: is known to everybody; describe uncommon things only")
+            check_describable(key, f"field {key}")
             if not all(text.strip() for text in texts):
                 raise ValueError(f"field {key}: a description is empty")
         return self
@@ -75,9 +88,10 @@ class DescriptionMemory:
 
     def __init__(self, person: str, notes: Iterable[Note] = (), usual: DescriptionOf = usual_look) -> None:
         self._person, self._usual = person, usual
+        self._texts = {kind: all_descriptions(kind, usual) for kind in load_descriptions()}
         self._works: dict[tuple[str, str], bool] = {}
         self._pending: dict[str, str] = {}
-        kinds = {KINDS[key].name.lower(): key for key in load_descriptions()}
+        kinds = {KINDS[key].name.lower(): key for key in self._texts}
         for note in notes:
             about = note.about
             if (about.task, about.subtask) == (TASK, SUBTASK) and about.situation and isinstance(note.value, float):
@@ -86,9 +100,7 @@ class DescriptionMemory:
 
     def describe(self, kind: str) -> str:
         """Return the first description that works, else the first that was not tried, else the usual one."""
-        if kind not in load_descriptions():
-            return self._usual(kind)
-        texts = all_descriptions(kind, self._usual)
+        texts = self._texts.get(kind) or (self._usual(kind),)
         works = [text for text in texts if self._works.get((kind, text))]
         untried = [text for text in texts if (kind, text) not in self._works]
         return [*works, *untried, texts[0]][0]
@@ -100,8 +112,8 @@ class DescriptionMemory:
     def listen(self, speech: str) -> None:
         """Notice which things the assistant describes, word for word."""
         said = speech.casefold()
-        texts = {kind: all_descriptions(kind, self._usual) for kind in load_descriptions()}
-        self._pending |= {kind: text for kind in texts for text in texts[kind] if text.casefold() in said}
+        described = ((kind, text) for kind, texts in self._texts.items() for text in texts)
+        self._pending |= {kind: text for kind, text in described if text.casefold() in said}
 
     def learn(self, turn: LabTurn) -> list[Note]:
         """Return what an action of the person tells of the descriptions that were said."""

@@ -8,7 +8,7 @@ from typing import Literal, get_args
 
 from pydantic import Field, field_validator
 
-from housewise.core.errors import suggest_names
+from housewise.agent.basis.descriptions import check_describable
 from housewise.core.template_text import Template, check_placeholders, template_text
 from housewise.core.validation import read_model
 from housewise.people.lab.phrases import find_wording
@@ -63,10 +63,7 @@ class OraclePhrases(Template):
     @classmethod
     def _check_looks(cls, value: dict[str, str]) -> dict[str, str]:
         for key in value:
-            if key not in KINDS:
-                raise ValueError(f"there is no kind of thing {key!r}; {suggest_names(key, KINDS)}")
-            if KINDS[key].is_common:
-                raise ValueError(f"{key!r} is known to everybody; describe uncommon things only")
+            check_describable(key, repr(key))
         return value
 
     def look_of(self, kind: str) -> str:

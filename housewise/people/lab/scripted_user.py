@@ -98,8 +98,7 @@ class ScriptedUser:
     def __init__(
         self, traits: UserTraits = BOB, seed: int = 0, recognized: RecognizedDescriptions | None = None
     ) -> None:
-        self.name, self.traits = traits.name, traits
-        self._seed = seed
+        self.name, self.traits, self._seed = traits.name, traits, seed
         self._phrases = load_user_phrases(traits.wording)
         self._memory = UserMemory()
         self._agenda = _Agenda()
