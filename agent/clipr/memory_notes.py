@@ -14,7 +14,13 @@ from housewise.agent.clipr.house_notes import HOUSE_TOPIC, house_rule_notes
 from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.agent.clipr.rules import MAX_RULES, Rule, find_contradictions, parse_rule
 from housewise.people.memory import About, Memory, Note
-from housewise.people.memory.note import MAX_NAME_CHARACTERS, MAX_TEXT_CHARACTERS, current_time, next_millisecond
+from housewise.people.memory.note import (
+    MAX_NAME_CHARACTERS,
+    MAX_TEXT_CHARACTERS,
+    current_time,
+    later_time,
+    next_millisecond,
+)
 
 _WRITTEN = "written down"
 _CONFIRMED = "confirmed"
@@ -75,7 +81,7 @@ def rules_written_note(person: str, topic: str, after: str) -> Note:
         text=text,
         about=about,
         value=_WRITTEN,
-        time=max(current_time(), next_millisecond(after)),
+        time=later_time(after),
     )
 
 

@@ -16,6 +16,7 @@ from housewise.agent.clipr.memory_notes import (
 from housewise.agent.clipr.rule_editing import notes_from_rules, replace_contradicted
 from housewise.agent.clipr.rules import Rule
 from housewise.people.memory import MemoryFolder
+from housewise.people.memory.note import later_time
 from housewise.people.respondent import Respondent
 
 
@@ -42,7 +43,8 @@ def hold_interview(
     def store_answer(turn: DialogueTurn) -> None:
         if turn.answer:
             with folder.edit_memory(person, missing_ok=True) as stored:
-                answers.append(stored.add(answer_note(person, topic, turn)))
+                time = later_time(answers[-1].time if answers else None)
+                answers.append(stored.add(answer_note(person, topic, turn, time=time)))
 
     rules = converse(learn_rules(interviewer, (), max_questions, known), speaker, on_turn=store_answer)
     if answers:

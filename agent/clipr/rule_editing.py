@@ -25,7 +25,7 @@ from housewise.core.printable_text import excerpt
 from housewise.language.words import one_line
 from housewise.people.memory import Memory, Note
 from housewise.people.memory.memory import MIN_ID_CHARACTERS
-from housewise.people.memory.note import current_time, next_millisecond, parse_note
+from housewise.people.memory.note import later_time, parse_note
 
 _MIN_SHOWN_ID = 6
 """Minimum number of characters of an id that are shown."""
@@ -251,9 +251,8 @@ def parse_rule_list(text: str, notes: Mapping[int, Note]) -> Corrections:
 
 
 def _new_rule_notes(memory: Memory, text: str, topic: str) -> list[Note]:
-    rule, time = parse_rule(replace_everyday_words(text)), current_time()
-    if memory.notes:
-        time = max(time, next_millisecond(memory.notes[-1].time))
+    rule = parse_rule(replace_everyday_words(text))
+    time = later_time(memory.notes[-1].time if memory.notes else None)
     return rule_notes(memory.person, HOUSE_TOPIC if parse_house_rule(rule) else topic, [rule], time=time)
 
 

@@ -14,7 +14,7 @@ from housewise.agent.clipr.rule_editing import notes_from_rules, replace_contrad
 from housewise.agent.clipr.terminal_interview import AnswerNotUnderstood, Interview, InterviewQuestion, ParsedAnswer
 from housewise.core.formatting import plural
 from housewise.people.memory import MemoryFolder, Note
-from housewise.people.memory.note import current_time, next_millisecond
+from housewise.people.memory.note import later_time
 from housewise.people.terminal_prompt import InputEnded, Prompt
 
 _MAX_MISSES = 3
@@ -217,7 +217,7 @@ class RuleConversation:
                 if (old := self._unconfirmed.pop(text, None)) and old.id in memory:
                     memory.forget(old.id)
             # A new time: with the time of an answer that was taken back, the same answer would be a forgotten note.
-            self._time = max(current_time(), next_millisecond(self._time)) if self._time else current_time()
+            self._time = later_time(self._time)
             answer = memory.add(answer_note(self._person, self._topic, exchange, confirmed=True, time=self._time))
             notes = [memory.add(note) for note in notes_from_rules(self._person, self._topic, rules, [answer])]
             before = memory.notes

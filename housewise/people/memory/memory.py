@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from housewise.core.errors import UserError
 from housewise.core.migrations import rename_arguments
 from housewise.core.printable_text import excerpt
-from housewise.people.memory.note import About, Kind, Note, current_time, is_future, next_millisecond, parse_note
+from housewise.people.memory.note import About, Kind, Note, is_future, later_time, parse_note
 
 if TYPE_CHECKING:
     from housewise.language.embedder import Embedder
@@ -217,7 +217,7 @@ class Memory:
             raise UserError(f"note {old.id}: the person and the id of a note cannot be changed")
         fields = {**old.fields(), "source": None, "derived_from": (), **changes}
         if "time" not in changes:
-            fields["time"] = max(current_time(), next_millisecond(self._sorted[-1].time))
+            fields["time"] = later_time(self._sorted[-1].time)
         new = parse_note(fields, f"note {old.id}")
         if new.id != old.id and new.version_of is None:
             new = parse_note({**new.fields(), "version_of": old.id}, f"note {old.id}")

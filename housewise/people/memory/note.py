@@ -184,6 +184,15 @@ def next_millisecond(time: str) -> str:
     return _format_time(datetime.fromisoformat(time.replace("Z", "+00:00")) + timedelta(milliseconds=1))
 
 
+def later_time(earlier: str | None) -> str:
+    """Return the current time, or the millisecond after an earlier note: notes of one millisecond have no order.
+
+    Args:
+        earlier: Time of the earlier note, if there is one.
+    """
+    return max(current_time(), next_millisecond(earlier)) if earlier else current_time()
+
+
 def _format_time(time: datetime) -> str:
     return time.astimezone(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 

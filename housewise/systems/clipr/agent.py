@@ -31,6 +31,7 @@ from housewise.agent.clipr.method_inputs import MethodFunction, MethodInputs
 from housewise.agent.clipr.rules import Rule
 from housewise.core.record import Event, Usage
 from housewise.people.memory import About, Memory, Note
+from housewise.people.memory.note import later_time
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.clipr.record import CliprQuestionEvent, ReviewEvent, RulesEvent
 
@@ -105,7 +106,8 @@ class CliprAgent:
         if self._memory is None or question is None or not observation.answer:
             return []
         exchange = DialogueTurn(question, observation.answer)
-        self._answers.append(answer_note(self._memory.person, self._topic, exchange))
+        time = later_time(self._answers[-1].time if self._answers else None)
+        self._answers.append(answer_note(self._memory.person, self._topic, exchange, time=time))
         return [NoteEvent(note=self._answers[-1])]
 
     def _rules_event(self, new: NewRules) -> RulesEvent:

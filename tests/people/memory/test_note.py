@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from housewise.core.errors import UserError
 from housewise.people.memory import About, Note, Source, note_migrations
-from housewise.people.memory.note import MAX_TEXT_CHARACTERS, next_millisecond, parse_note
+from housewise.people.memory.note import MAX_TEXT_CHARACTERS, current_time, later_time, next_millisecond, parse_note
 
 GOOD = {"person": "ada", "kind": "rule", "text": "no shoes in the kitchen", "time": "2026-11-23T14:05:00Z"}
 
@@ -73,6 +73,13 @@ def test_times_are_in_utc_and_sort_as_text() -> None:
         "2026-11-23T00:00:00.000Z",
     ]
     assert next_millisecond(kept[2]) == kept[0]
+
+
+def test_notes_of_one_moment_keep_their_order() -> None:
+    times = [later_time(None)]
+    for _ in range(100):
+        times.append(later_time(times[-1]))
+    assert times == sorted(set(times)) and later_time("2026-11-23T14:05:00.000Z") >= current_time()[:10]
 
 
 def test_the_id_depends_on_the_content_only() -> None:
