@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from housewise.agent.personalize.judgement_text import objects_to_judge
-from housewise.agent.personalize.placement_candidates import placements_of_similar_kinds
 from housewise.agent.personalize.planner import (
     Attempt,
     Plan,
@@ -22,26 +21,27 @@ from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, WantsFunction
 from housewise.worlds.house.scene_graph import SceneGraph
 
+LikelyPlaces = Callable[[SceneGraph, str, PreferenceKnowledge, Mapping[str, int]], tuple[str, ...]]
+"""Returns where an object without a known correct receptacle may belong, such as placements_of_similar_kinds."""
+
 
 @dataclass(frozen=True)
 class PlacementGuesser:
     """Guesses where objects belong that have no known correct receptacle in this house.
 
-    An object is not guessed about if it stands correctly or a known correct receptacle may have room. With
-    ``use_similar``, the other objects go where the most similar kind is known to be wanted, or the next one if that has
-    no receptacle left. They stay where one of the most similar kinds is wanted. If similar kinds say nothing, an object
-    goes to a random receptacle if there is a random seed; otherwise a held object is put back. Receptacles that are
-    known to be wrong, or where placing the object has failed, are never guessed. Each object is guessed about until it
-    has been placed once.
+    An object is not guessed about if it stands correctly or a known correct receptacle may have room. The other objects
+    go where they are likely to belong. If no receptacle is likely, an object goes to a random one if there is a random
+    seed; otherwise a held object is put back. Receptacles that are known to be wrong, or where placing the object has
+    failed, are never guessed. Each object is guessed about until it has been placed once.
 
     Attributes:
         knowledge: What is recalled about the person.
-        use_similar: Whether similar kinds are used.
+        likely: Generalises from what is known. None for no generalisation.
         random_seed: Seed of random placements, or None for no random placements.
     """
 
     knowledge: PreferenceKnowledge
-    use_similar: bool = False
+    likely: LikelyPlaces | None = None
     random_seed: int | None = None
 
     def is_known_wanted(self, thing: str, place: str) -> bool:
@@ -55,9 +55,9 @@ class PlacementGuesser:
             graph: Scene graph of the robot.
             attempts: Everything that was tried in this episode.
         """
-        placed = placed_objects(attempts)
+        placed, failed = placed_objects(attempts), count_failures(attempts)
         unsettled = [thing for thing in objects_to_judge(graph) if thing not in placed]
-        guesses = {thing: self._guess_places(graph, thing, count_failures(attempts)) for thing in unsettled}
+        guesses = {thing: self._guess_places(graph, thing, failed) for thing in unsettled}
         return {thing: places for thing, places in guesses.items() if places}
 
     def _guess_places(self, graph: SceneGraph, thing: str, failed: dict[str, int]) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ class PlacementGuesser:
             return ()
         held = thing == graph.holding
         here = None if held else graph.container_of(thing)
-        if self.use_similar and (likely := placements_of_similar_kinds(graph, thing, self.knowledge, failed)):
+        if self.likely is not None and (likely := self.likely(graph, thing, self.knowledge, failed)):
             return () if likely == (here,) else likely
         possible = [place for place in places if place != here and self.knowledge.wants(thing, place) is not False]
         if self.random_seed is None or not possible:

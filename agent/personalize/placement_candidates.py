@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from housewise.agent.personalize.judgement_text import objects_to_judge
+from housewise.agent.personalize.placement_kernel import KERNEL
 from housewise.agent.personalize.planner import listed_receptacles, untried_places
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -72,6 +73,35 @@ def placements_of_similar_kinds(
     open_to = [place for place in open_to if place != here]
     right = (tuple(place for place in open_to if knowledge.wants(kind, place)) for kind in kinds)
     return next(filter(None, right), ())
+
+
+def placements_by_kernel(
+    graph: SceneGraph, thing: str, knowledge: PreferenceKnowledge, failed: Mapping[str, int]
+) -> tuple[str, ...]:
+    """Return receptacles where an object may belong because notes of similar placements speak for them.
+
+    The object belongs on the receptacle with the highest value if it exceeds the value of its present one, or the one
+    it was taken from, by the kernel's margin; otherwise on that one, if notes speak for it. See PlacementKernel.
+
+    Args:
+        graph: Scene graph of the robot.
+        thing: Name of an object without a known correct receptacle.
+        knowledge: What is known about the person.
+        failed: Failed placements; see count_failures.
+
+    Returns:
+        Names of receptacles. Empty if the notes do not say.
+    """
+    here = graph.origin if thing == graph.holding else graph.container_of(thing)
+    places = untried_places(thing, listed_receptacles(graph), failed)
+    others = [place for place in places if place != here and knowledge.wants(thing, place) is None]
+    value_here, *values = knowledge.placement_values(thing, [here or "", *others])
+    if here is not None and knowledge.wants(thing, here) is False:
+        value_here = -1.0
+    best = max(values, default=-1.0)
+    if best >= value_here + KERNEL.margin:
+        return tuple(place for place, value in zip(others, values, strict=True) if value == best)
+    return (here,) if here in places and value_here > 0 else ()
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,12 @@ from itertools import zip_longest
 from typing import Protocol
 
 from housewise.agent.clipr.memory_notes import marks_end
+from housewise.agent.personalize.placement_kernel import (
+    KERNEL,
+    PlacementKernel,
+    placement_notes,
+    placement_value,
+)
 from housewise.agent.personalize.planner import untried_places
 from housewise.language.embedder import Embedder, cosine
 from housewise.people.house.reaction_notes import SpokenPlace
@@ -16,8 +22,6 @@ from housewise.worlds.house.spoken_names import kind_from_name
 
 _MIN_SIMILARITY = 0.4
 """Cosine similarity of two kinds of objects below which one says little about the other."""
-_CONDITIONS = {"task", "subtask", "situation", "question"}
-"""Fields of a note's subject without which it holds always."""
 _MAX_RECALLED = 20
 """Notes read per question, the most relevant first."""
 _MAX_ALIKE = 3
@@ -65,6 +69,16 @@ class PreferenceKnowledge(Protocol):
             max_kinds: Maximum number of kinds.
         """
 
+    def placement_values(self, thing: str, places: Sequence[str]) -> list[float]:
+        """Return how much the notes speak for an object on each of some receptacles, from -1 to 1.
+
+        See PlacementKernel. Where nothing can be compared, it is the prior everywhere.
+
+        Args:
+            thing: Name of the object.
+            places: Names of receptacles.
+        """
+
     def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
         """Return the notes that bear on some objects, the best of each object first.
 
@@ -90,6 +104,10 @@ class NoKnowledge:
     def similar_kinds(self, thing: str, places: Sequence[str], max_kinds: int) -> list[tuple[str, str]]:
         """See PreferenceKnowledge.similar_kinds."""
         return []
+
+    def placement_values(self, thing: str, places: Sequence[str]) -> list[float]:
+        """See PreferenceKnowledge.placement_values."""
+        return [KERNEL.prior] * len(places)
 
     def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
         """See PreferenceKnowledge.relevant_notes."""
@@ -125,6 +143,10 @@ class ExcludeFailedPlacements:
         """See PreferenceKnowledge.similar_kinds."""
         return self._knowledge.similar_kinds(thing, untried_places(thing, places, self._failed), max_kinds)
 
+    def placement_values(self, thing: str, places: Sequence[str]) -> list[float]:
+        """See PreferenceKnowledge.placement_values."""
+        return self._knowledge.placement_values(thing, places)
+
     def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
         """See PreferenceKnowledge.relevant_notes."""
         return self._knowledge.relevant_notes(placements, max_notes)
@@ -151,6 +173,7 @@ class RecalledPreferences:
         self._memory, self._places, self._embedder = memory, places, embedder
         self._known: dict[tuple[str, SpokenPlace], bool | None] = {}
         self._similar: dict[str, list[tuple[str, float]]] = {}
+        self._kernel: PlacementKernel | None = None
         self.rules: tuple[str, ...] = ()
 
     @property
@@ -177,6 +200,15 @@ class RecalledPreferences:
             if wanted is not None:
                 found.append((kind, wanted))
         return found
+
+    def placement_values(self, thing: str, places: Sequence[str]) -> list[float]:
+        """See PreferenceKnowledge.placement_values."""
+        if self._embedder is None:
+            return [KERNEL.prior] * len(places)
+        if self._kernel is None:
+            self._kernel = PlacementKernel(placement_notes(self._memory.notes), self._embedder)
+        known = [self._places.get(name, SpokenPlace("")) for name in places]
+        return list(map(float, self._kernel.values(kind_from_name(thing), known)))
 
     def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
         """See PreferenceKnowledge.relevant_notes. Notes with the same text count as one.
@@ -234,8 +266,6 @@ class RecalledPreferences:
     def _recall(self, kind: str, place: SpokenPlace) -> bool | None:
         question = About(things=(kind,), receptacle=place.receptacle, room=place.room)
         for found in self._memory.recall(question, _MAX_RECALLED):
-            about = found.note.about
-            placed = about.room is not None or about.receptacle is not None
-            if placed and not _CONDITIONS & about.stated_fields.keys() and isinstance(found.value, float):
-                return found.value > 0
+            if (value := placement_value(found.note)) is not None:
+                return value > 0
         return None

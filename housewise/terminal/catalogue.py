@@ -35,6 +35,7 @@ PLANNERS: Descriptions = {
     "scripted": "no model: knows the preferences; an upper bound of what house and robot allow",
     "memory_lookup": "no model: knows only the memory of the person (--memory)",
     "memory_nearest": "no model: memory_lookup that generalises to things close in meaning (sentence embeddings)",
+    "memory_kernel": "no model: memory_lookup that smooths over things and places (sentence embeddings)",
     "demonstrator": "no model: visits every room, then moves one thing per plan; self-training imitates it",
     "replay": "no model: repeats the replies of earlier records (--records)",
 }

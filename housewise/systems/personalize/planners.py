@@ -8,7 +8,8 @@ from typing import Any, Protocol
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
 from housewise.agent.personalize.demonstrator import Demonstrator
-from housewise.agent.personalize.memory_planner import MemoryPlanner, PlacementGuesser
+from housewise.agent.personalize.memory_planner import LikelyPlaces, MemoryPlanner, PlacementGuesser
+from housewise.agent.personalize.placement_candidates import placements_by_kernel, placements_of_similar_kinds
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import NoKnowledge
@@ -176,7 +177,7 @@ class MemoryLookupFactory:
 
     asks_model = False
     name = "memory_lookup"
-    use_similar = False
+    likely: LikelyPlaces | None = None
 
     def __init__(self, settings: AgentSettings) -> None:
         self._places_at_random = settings.place_at_random
@@ -184,7 +185,7 @@ class MemoryLookupFactory:
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
         random_seed = context.seed if self._places_at_random else None
-        guesser = PlacementGuesser(context.knowledge or NoKnowledge(), self.use_similar, random_seed)
+        guesser = PlacementGuesser(context.knowledge or NoKnowledge(), self.likely, random_seed)
 
         def make_scripted(wants: WantsFunction, thorough: bool) -> ScriptedPlanner:
             return scripted_planner(context.task, context.env, context.seed, thorough=thorough, wants=wants)
@@ -196,15 +197,22 @@ class MemoryNearestFactory(MemoryLookupFactory):
     """Makes the planner ``memory_nearest``: where nothing is recalled, it uses placements of similar kinds."""
 
     name = "memory_nearest"
-    use_similar = True
+    likely = staticmethod(placements_of_similar_kinds)
 
     def __init__(self, settings: AgentSettings) -> None:
         super().__init__(settings)
         if not has_minilm():
             raise UserError(
-                f"planner=memory_nearest needs sentence embeddings: run `{INSTALL}` and "
+                f"planner={self.name} needs sentence embeddings: run `{INSTALL}` and "
                 "`pip install 'housewise[local]'`, or use planner=memory_lookup"
             )
+
+
+class MemoryKernelFactory(MemoryNearestFactory):
+    """Makes the planner ``memory_kernel``: where nothing is recalled, it smooths over things and places."""
+
+    name = "memory_kernel"
+    likely = staticmethod(placements_by_kernel)
 
 
 class DemonstratorFactory(_PromptedFactory):

@@ -249,8 +249,8 @@ class PersonalizeSettings(RunSettings):
 
     @model_validator(mode="after")
     def _check_meaning(self) -> PersonalizeSettings:
-        if self.agent.planner == "memory_nearest" and self.memory.meaning is False:
-            raise ValueError("planner=memory_nearest needs sentence embeddings; leave memory.meaning out")
+        if self.agent.planner in ("memory_nearest", "memory_kernel") and self.memory.meaning is False:
+            raise ValueError(f"planner={self.agent.planner} needs sentence embeddings; leave memory.meaning out")
         return self
 
     @property
