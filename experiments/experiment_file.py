@@ -176,6 +176,10 @@ def _expand_levels(given: Any) -> Any:
 Axis = Annotated[dict[Name, Level], BeforeValidator(_expand_levels), Field(min_length=1)]
 
 
+def _wrap_single_level(given: Any) -> Any:
+    return tuple(map(str, given)) if isinstance(given, list | tuple) else (str(given),)
+
+
 class Quick(Settings):
     """What ``--quick`` changes, to show in at most three minutes that an experiment runs.
 
@@ -210,7 +214,7 @@ class Experiment(Settings):
         exclude: Combinations of levels, by axis, whose runs are not measured.
         measures: Scores of the system by name, or functions by the name of their measure.
         table: Layout of the printed table.
-        compare: Level by axis that the other levels are compared with, episode by episode.
+        compare: Level or levels by axis that the other levels are compared with, episode by episode.
         published: Published values that stand beside ours.
         folder: Name of the folder of the runs. Experiments with the same folder share their equal runs.
         notes: Notes below the table.
@@ -232,7 +236,7 @@ class Experiment(Settings):
     exclude: tuple[dict[Name, Annotated[Name, BeforeValidator(str)]], ...] = ()
     measures: tuple[str | dict[Name, Measure], ...] = Field(min_length=1)
     table: TableLayout = TableLayout()
-    compare: dict[Name, Annotated[Name, BeforeValidator(str)]] = Field(default_factory=dict)
+    compare: dict[Name, Annotated[tuple[Name, ...], BeforeValidator(_wrap_single_level)]] = Field(default_factory=dict)
     published: Published | None = None
     folder: str | None = None
     notes: tuple[str, ...] = ()
@@ -278,7 +282,7 @@ class Experiment(Settings):
         for part, combinations in (("include", self.include), ("exclude", self.exclude)):
             for number, combination in enumerate(combinations or ()):
                 yield from ((f"{part}.{number}", *pair) for pair in combination.items())
-        yield from (("compare", *pair) for pair in self.compare.items())
+        yield from (("compare", axis, base) for axis, bases in self.compare.items() for base in bases)
         yield from (("published.beside", *pair) for pair in (self.published.beside if self.published else {}).items())
         yield from (("quick.axes", axis, level) for axis, levels in self.quick.axes.items() for level in levels)
         for run, source in self._sources():

@@ -17,6 +17,8 @@ from housewise.experiments.results_table import (
     COUNT,
     ERROR,
     MEASURE,
+    REPEAT,
+    RUN,
     TASK,
     VALUE,
     WEIGHT,
@@ -54,6 +56,10 @@ def summarize(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 def paired_differences(frame: pd.DataFrame, axis: str, base: str, by: Sequence[str] = ()) -> pd.DataFrame:
     """Return by how much each level of an axis differs from another one, over the episodes that both played.
 
+    Episodes in which a measure is undefined for either (weight 0, such as the precision of one who never speaks) are
+    left out. If the base was played at one level only of an axis that is pooled, such as a control that needs no
+    training at several training seeds, it is compared with all levels of that axis.
+
     Args:
         frame: Rows of a results table.
         axis: The axis.
@@ -65,9 +71,11 @@ def paired_differences(frame: pd.DataFrame, axis: str, base: str, by: Sequence[s
         Student's t over tasks), ``episode_count``, ``task_count``.
     """
     axes = [column for column in frame.columns if column not in (axis, VALUE, WEIGHT, ERROR, COUNT)]
-    frame = frame[frame[TASK] != ""]
-    pairs = frame.merge(frame[frame[axis] == base], on=axes, suffixes=("", "_base"))
-    pairs = pairs[pairs[axis] != base]
+    frame = frame[(frame[TASK] != "") & (frame[WEIGHT] != 0)]
+    others, based = frame[frame[axis] != base], frame[frame[axis] == base]
+    pooled = {*axes} - {RUN, TASK, REPEAT, MEASURE, *by}
+    axes = [name for name in axes if name not in pooled or based[name].nunique() > 1]
+    pairs = others.merge(based, on=axes, suffixes=("", "_base"))
     keys = [*dict.fromkeys([axis, *by, MEASURE])]
     rows = []
     for name, group in pairs.groupby(keys, sort=False):

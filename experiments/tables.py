@@ -113,17 +113,17 @@ def describe_change(adapter: str) -> str:
 
 
 def format_differences(
-    results: ResultsTable, layout: TableLayout, compare: Mapping[str, str]
+    results: ResultsTable, layout: TableLayout, compare: Mapping[str, Sequence[str]]
 ) -> Iterator[FormattedTable]:
     """Format by how much the levels of axes differ from one of them, episode by episode. Without pairs, yield nothing.
 
     Args:
         results: The results.
         layout: Axes whose levels are compared separately.
-        compare: Level that the others are compared with, by axis.
+        compare: Levels that the others are compared with, by axis.
     """
     units = results.header.measures
-    for axis, base in compare.items():
+    for axis, base in ((axis, base) for axis, bases in compare.items() for base in bases):
         by = [name for name in (*layout.rows, *layout.columns) if name not in (axis, MEASURE)]
         found = paired_differences(results.frame, axis, base, by)
         if found.empty:

@@ -120,7 +120,7 @@ def draw_table(table: ResultsTable, address: Address) -> str:
         if "compare" not in address.options:
             return format_results(chosen, spec, layout).markdown_body
         axis, base = _split(address.options["compare"], address.file)
-        for each in format_differences(chosen, layout, {axis: base}):
+        for each in format_differences(chosen, layout, {axis: [base]}):
             return each.markdown_body
         raise DataError(f"no episodes to compare with {axis}={base}")
 

@@ -53,7 +53,8 @@ def _draw_section(name: str, experiment: Experiment | None, results: ResultsTabl
 
 def _draw_differences(results: ResultsTable, experiment: Experiment) -> Iterator[FormattedTable]:
     """Draw the differences of the first measure. The others are in the file that the command writes."""
-    own = {axis: base for axis, base in experiment.compare.items() if base in results.header.axes.get(axis, ())}
+    levels = results.header.axes
+    own = {axis: [each for each in bases if each in levels.get(axis, ())] for axis, bases in experiment.compare.items()}
     main = results.select({MEASURE: [next(iter(results.header.measures))]})
     return format_differences(main, experiment.table, own)
 

@@ -69,6 +69,22 @@ def test_only_common_episodes_are_compared() -> None:
     assert (line["difference"], line["episode_count"]) == (1, 2)
 
 
+def test_a_control_without_training_seeds_is_compared_with_all_of_them() -> None:
+    seeds = [frame({"learned": [value, value]}).assign(seed=str(seed)) for seed, value in enumerate([1.0, 0.0, 0.5])]
+    data = pd.concat([*seeds, frame({"silence": [0.0, 0.0]}).assign(seed="0")])
+    (line,) = paired_differences(data, "row", "silence").to_dict("records")
+    assert (line["difference"], line["episode_count"], line["task_count"]) == (0.5, 6, 2)
+    by_seed = paired_differences(data, "row", "silence", ["seed"]).to_dict("records")
+    assert [line["difference"] for line in by_seed] == [1.0], "nothing to compare with at the other seeds"
+
+
+def test_episodes_in_which_a_measure_is_undefined_are_not_compared() -> None:
+    data = frame({"learned": [0.6, 0.6, 0.6], "silence": [0.0, 0.0, 0.4]})
+    data.loc[(data["row"] == "silence") & (data["value"] == 0), "weight"] = 0
+    (line,) = paired_differences(data, "row", "silence").to_dict("records")
+    assert math.isclose(line["difference"], 0.2) and line["episode_count"] == 1
+
+
 def test_aggregates_are_not_compared() -> None:
     data = frame({"a": [0.0, 0.0], "b": [1.0, 1.0]})
     assert paired_differences(data.assign(task=""), "row", "a").empty
