@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from housewise.agent.basis.descriptions import DescriptionOf
+from housewise.agent.basis.descriptions import DescriptionOf, shuffled_kinds
 from housewise.agent.basis.oracle_phrases import Act, OraclePhrases
 from housewise.worlds.lab.actions import Verb
 from housewise.worlds.lab.goals import Goal
@@ -76,18 +76,14 @@ class Advisor:
         self, phrases: OraclePhrases, shuffle_seed: int | None = None, describe: DescriptionOf | None = None
     ) -> None:
         self._phrases, self._describe = phrases, describe or phrases.look_of
-        kinds = sorted(kind.key for kind in KINDS.values() if kind.look and kind.fuzzy)
-        shown = list(kinds)
-        if shuffle_seed is not None:
-            random.Random(shuffle_seed).shuffle(shown)
-        self._shown = dict(zip(kinds, shown, strict=True))
+        self._shown = {} if shuffle_seed is None else shuffled_kinds(shuffle_seed)
 
     def look(self, thing: Thing) -> str:
         """Return how an uncommon thing looks: colour, category and parts. Empty for a common one."""
-        shown = self._shown.get(thing.kind)
-        if shown is None:
-            return ""
+        shown = self._shown.get(thing.kind, thing.kind)
         kind = KINDS[shown]
+        if not (kind.look and kind.fuzzy):
+            return ""
         color = thing.color if shown == thing.kind else kind.colors[0] if kind.colors else ""
         look = self._describe(shown)
         category = "" if kind.fuzzy in look.split() else f"{kind.fuzzy}: "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
@@ -39,6 +40,14 @@ def check_describable(kind: str, called: str) -> None:
         raise ValueError(f"{called}: there is no such kind of thing; {suggest_names(kind, KINDS)}")
     if KINDS[kind].is_common:
         raise ValueError(f"{called}: is known to everybody; describe uncommon things only")
+
+
+def shuffled_kinds(seed: int) -> dict[str, str]:
+    """Return another kind for each uncommon kind with a look, whose look stands for its own: a control."""
+    kinds = sorted(kind.key for kind in KINDS.values() if kind.look and kind.fuzzy)
+    shown = list(kinds)
+    random.Random(seed).shuffle(shown)
+    return dict(zip(kinds, shown, strict=True))
 
 
 class _Descriptions(RootModel[dict[str, tuple[str, ...]]]):

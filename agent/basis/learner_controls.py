@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from housewise.agent.basis.chat_assistant import read_speech
+from housewise.agent.basis.goal_hearing import hear_task
 from housewise.agent.basis.knowledge import KnowledgeSwitches, mentioned_kinds
 from housewise.agent.basis.views import AssistantTurn, AssistantView, OracleView, Perception, build_oracle_view
 from housewise.language.base import Message, Reply
@@ -21,6 +22,8 @@ from housewise.worlds.lab.texts import VISIBLE_FLAGS
 
 _HISTORY_LINES = 4
 """Last lines of the history that situations are compared by."""
+_SPOKEN = 'User: "'
+"""Beginning of a line of the history in which the person speaks."""
 VIEW_MARK = "---"
 """Line of the short prompts between the history and what is in view."""
 
@@ -105,9 +108,8 @@ class NearestTurn:
 
 
 def situation_text(prompt: Sequence[Message]) -> str:
-    """Return what situations are compared by: the task, the last lines of the history, and what is in view."""
-    text = prompt[-1].content
-    before, _, now = text.partition(f"\n{VIEW_MARK}\n")
+    """Return what situations are compared by: what the person wants, the last lines of the history, and the view."""
+    before, _, now = prompt[-1].content.partition(f"\n{VIEW_MARK}\n")
     lines = before.splitlines()
-    task = [line for line in lines[:1] if line.startswith("To ")]
-    return "\n".join([*task, *lines[-_HISTORY_LINES:], now])
+    goals = [line for line in lines[:-_HISTORY_LINES] if line.startswith(_SPOKEN) and hear_task(line[len(_SPOKEN) :])]
+    return "\n".join([*goals[-1:], *lines[-_HISTORY_LINES:], now])

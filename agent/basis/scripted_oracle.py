@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from housewise.agent.basis.advice import Advice, Advisor, find_glimpse, next_advice, side_words
 from housewise.agent.basis.descriptions import DescriptionOf
-from housewise.agent.basis.goal_hearing import HeardTask, hear_task, named_kinds, spoken_words
+from housewise.agent.basis.goal_hearing import HeardTask, hear_task, load_task_cards, named_kinds, spoken_words
 from housewise.agent.basis.oracle_phrases import Remark, load_oracle_phrases
 from housewise.agent.basis.views import AssistantTurn, OracleView
 from housewise.worlds.lab.goals import Goal, may_be_about
@@ -89,7 +89,7 @@ class ScriptedOracle:
         if spoken:
             if is_new or not _is_acknowledgement(spoken):
                 return self._advise(view, advice, "They spoke.", True)
-            return AssistantTurn(_thought(view, advice, "They have understood."))
+            return AssistantTurn(self._thought(view, advice, "They have understood."))
         if last is not None and not last.outcome.succeeded:
             return self._advise(view, advice, "It failed.", True, self._draw("sorry"))
         if is_new:
@@ -124,16 +124,39 @@ class ScriptedOracle:
             self._notified.add(advice.thing)
             slots = self._advisor.slots(advice, view.state)
             text = self._phrases.draw("notify", self._generator, **slots, side=side_words(glimpse))
-            return AssistantTurn(_thought(view, advice, "It is in view."), text)
+            return AssistantTurn(self._thought(view, advice, "It is in view."), text)
         if self._silent_turns >= PATIENCE:
             return self._advise(view, advice, "They do not get on.", True)
-        return AssistantTurn(_thought(view, advice, "They do as advised."))
+        return AssistantTurn(self._thought(view, advice, "They do as advised."))
 
     def _advise(self, view: OracleView, advice: Advice, reason: str, with_look: bool, lead: str = "") -> AssistantTurn:
         if find_glimpse(view.state, view.surroundings, advice.thing) is not None:
             self._notified.add(advice.thing)
         text = self._advisor.say(advice, view.state, view.surroundings, self._generator, with_look)
-        return AssistantTurn(_thought(view, advice, reason), f"{lead} {text}".strip())
+        return AssistantTurn(self._thought(view, advice, reason), f"{lead} {text}".strip())
+
+    def _thought(self, view: OracleView, advice: Advice, reason: str) -> str:
+        """Return goal, room and hand of the person, the next step, where its thing is, and why it is said or not.
+
+        A model that learns from it looks these up before it speaks.
+        """
+        state, thing = view.state, view.state[advice.thing]
+        names = self._advisor.slots(advice, state)
+        glimpse = find_glimpse(state, view.surroundings, advice.thing)
+        if glimpse is not None:
+            where = f"in view {side_words(glimpse)}"
+        elif thing.room != state.room:
+            where = f"not here but {place_of(state, thing)}"
+        else:
+            where = f"here {place_of(state, thing)}"
+        sentences = (
+            f"Goal: {_goal_words(self._goal)}." if self._goal is not None else "",
+            f"They are in the {state.room}{f' with {state.held}' if state.held else ''}.",
+            f"{advice.reason[:1].upper()}{advice.reason[1:].rstrip('.')}." if advice.reason else "",
+            f"Next: {advice.verb} {names['thing']}, {where}.",
+            reason,
+        )
+        return " ".join(filter(None, sentences))
 
     def _danger(self, view: OracleView) -> str | None:
         """Return a warning of an active gravity flipper, once for each visit of its room."""
@@ -160,21 +183,14 @@ class ScriptedOracle:
         return self._phrases.draw(remark, self._generator)
 
 
-def _thought(view: OracleView, advice: Advice, reason: str) -> str:
-    """Return where the person is with what, the next step with the place of its thing, and why it is said or not.
-
-    A model that learns from it looks these up before it speaks.
-    """
-    state, thing = view.state, view.state[advice.thing]
-    where = place_of(state, thing)
-    if (glimpse := find_glimpse(state, view.surroundings, advice.thing)) is not None:
-        where = f"{where}, {side_words(glimpse)}"
-    hand = f" with {state.held}" if state.held else ""
-    return f"They are in the {state.room}{hand}. Next: {advice.verb} {advice.thing}, {where}. {reason}"
-
-
 def _is_acknowledgement(text: str) -> bool:
     return "?" not in text and len(text.split()) <= 4
+
+
+def _goal_words(goal: Goal) -> str:
+    """Return a goal in words: what is done, and the thing, colour and room that it is about."""
+    kind = KINDS[goal.kind].name if goal.kind else ""
+    return ", ".join(filter(None, (load_task_cards()[goal.task].title, kind, goal.color, goal.room)))
 
 
 def _events(view: OracleView) -> frozenset[str]:

@@ -6,13 +6,11 @@ given is not in the record: the attempt is played again, and the prompts are bui
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
-from housewise.agent.basis.chat_assistant import assistant_messages, load_assistant_prompts
-from housewise.agent.basis.knowledge import KnowledgeSwitches
 from housewise.agent.basis.views import AssistantView
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
@@ -27,7 +25,8 @@ from housewise.people.lab.reply_tags import remove_ids, write_tag
 from housewise.playback.session_replay import SessionTurn, read_attempts, read_initial_state, replay_session
 from housewise.rollout.record_reader import read_record, read_summary
 from housewise.selftrain.examples import SessionDemonstration
-from housewise.systems.basis.agents import BuildView, model_view
+from housewise.systems.basis.agents import BuildView
+from housewise.systems.basis.assistants import prompt_builder, usual_description, view_builder
 from housewise.systems.basis.record import BasisFinalState, BasisInitialState, GuidanceEvent
 from housewise.systems.basis.settings import BasisAgentSettings
 from housewise.systems.basis.world import SessionObservation
@@ -49,12 +48,10 @@ class SessionLessonsConfig(Settings):
 
     def lessons(self) -> SessionLessons:
         """Return what makes the examples, with the prompts of a chat model."""
-        chosen = self.agent
-        knowledge = KnowledgeSwitches(chosen.task_knowledge, chosen.object_knowledge, chosen.environment_knowledge)
-        prompts = load_assistant_prompts("compact" if chosen.compact else "full")
-        build_view = model_view(chosen.perception, knowledge, chosen.compact)
-        build_prompt = partial(assistant_messages, prompts, reasons=chosen.reasoning)
-        return SessionLessons(build_view, build_prompt, chosen.reasoning)
+        learner = self.agent.model_copy(update={"planner": "llm"})
+        return SessionLessons(
+            view_builder(learner, usual_description(learner)), prompt_builder(learner), learner.reasoning
+        )
 
 
 def load_session_lessons(overrides: Iterable[str] = ()) -> SessionLessonsConfig:
@@ -232,9 +229,9 @@ def session_demonstrations(
     tell: Callable[[str], None] = lambda line: None,
     first: int = 0,
 ) -> Iterator[list[SessionDemonstration]]:
-    """Yield the examples of each kept session of some runs, ordered by scenario and then by variant.
+    """Yield the examples of each kept session of some runs, ordered by scenario, those of a scenario at random.
 
-    The first sessions cover all variants, so that a caller may stop early.
+    The first sessions cover all variants, and no variant comes last, so that a caller may stop early.
 
     Args:
         folders: Folders of runs.
@@ -253,7 +250,9 @@ def session_demonstrations(
             initial = validate_model(BasisInitialState, header.initial_state, path, _REMEDY)
             is_kept = any(validate_model(BasisFinalState, result.final, path, _REMEDY).successes)
             counts.add(initial.variant, is_kept)
-            kept += [(initial.seed < first, initial.seed, initial.variant, path)] if is_kept else []
+            if is_kept:
+                chance = random.Random(f"{initial.seed} {initial.variant}").random()
+                kept.append((initial.seed < first, initial.seed, chance, path))
         counts.check(folder)
         for line in counts.warnings(folder):
             tell(line)

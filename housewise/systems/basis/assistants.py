@@ -11,12 +11,12 @@ from pydantic import BaseModel
 
 from housewise.agent.basis.chat_assistant import ChatAssistant, assistant_messages, load_assistant_prompts
 from housewise.agent.basis.controls import FREQUENT_ADVICE, FixedSpeech, RandomSpeech
-from housewise.agent.basis.descriptions import DescriptionOf, usual_look
+from housewise.agent.basis.descriptions import DescriptionOf, shuffled_kinds, usual_look
 from housewise.agent.basis.knowledge import KnowledgeSwitches
 from housewise.agent.basis.learner_controls import NearestTurn, build_limited_view
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
 from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
-from housewise.agent.basis.views import Assistant
+from housewise.agent.basis.views import Assistant, AssistantView
 from housewise.core.errors import UserError
 from housewise.core.text_files import numbered_lines, read_text
 from housewise.core.validation import validate_json
@@ -51,7 +51,7 @@ def assistant_opener(
                 chosen.reasoning,
             )
         case "nearest":
-            return lambda seed: _nearest_turn(settings.models.agent.adapter, _size(chosen), chosen.reasoning)
+            return lambda seed: _nearest_turn(settings.models.agent.adapter, chosen)
         case "random":
             return lambda seed: RandomSpeech(chosen.wording, seed)
         case "frequent" | "silent":
@@ -61,7 +61,10 @@ def assistant_opener(
 
 def usual_description(chosen: BasisAgentSettings) -> DescriptionOf:
     """Return a function that returns the usual description of a kind of thing: that of the wording, if one is used."""
-    return usual_look if chosen.planner in ("llm", "nearest") else load_oracle_phrases(chosen.wording).look_of
+    if chosen.planner not in ("llm", "nearest"):
+        return load_oracle_phrases(chosen.wording).look_of
+    others = shuffled_kinds(0) if chosen.shuffled_descriptions else {}
+    return lambda kind: usual_look(others.get(kind, kind))
 
 
 def view_builder(chosen: BasisAgentSettings, describe: DescriptionOf) -> BuildView:
@@ -72,6 +75,11 @@ def view_builder(chosen: BasisAgentSettings, describe: DescriptionOf) -> BuildVi
     if chosen.planner == "limited":
         return lambda seen: build_limited_view(seen.state, seen.surroundings, seen.turns, chosen.perception, knowledge)
     return oracle_view
+
+
+def prompt_builder(chosen: BasisAgentSettings) -> Callable[[AssistantView], tuple[Message, ...]]:
+    """Return a function that builds the prompt of a chat model from what it may know."""
+    return partial(assistant_messages, load_assistant_prompts(_size(chosen)), reasons=chosen.reasoning)
 
 
 def check_assistant(settings: BasisSettings) -> None:
@@ -106,7 +114,7 @@ class _LearnedTurn(BaseModel):
 
 
 @lru_cache(maxsize=2)
-def _nearest_turn(adapter: str | None, size: PromptSize, reasons: bool) -> NearestTurn:
+def _nearest_turn(adapter: str | None, chosen: BasisAgentSettings) -> NearestTurn:
     """Return the assistant, which holds no state, so that all sessions share it."""
     path = _examples_file(adapter)
     turns = [
@@ -117,5 +125,5 @@ def _nearest_turn(adapter: str | None, size: PromptSize, reasons: bool) -> Neare
         [[Message(turn["role"], turn["content"]) for turn in each.prompt] for each in turns],  # type: ignore[arg-type]
         [each.completion[-1]["content"] for each in turns],
         shared_minilm(),
-        partial(assistant_messages, load_assistant_prompts(size), reasons=reasons),
+        prompt_builder(chosen),
     )

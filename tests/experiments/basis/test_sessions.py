@@ -7,6 +7,8 @@ import pytest
 
 pytest.importorskip("pandas", reason="the extra housewise[experiments] is not installed")
 
+from housewise.core.errors import UserError
+from housewise.experiments.basis.sentences import count_sentences
 from housewise.experiments.results_table import read_table
 from housewise.experiments.statistics import summarize
 from tests.commands import run_module
@@ -40,3 +42,8 @@ def test_killed_within_a_session_it_ends_the_same(tmp_path: Path) -> None:
     assert 0 < means["mean"]["simple"] != means["mean"]["power"]
     # The last row is over all sessions, beside what was published.
     assert f" all {100 * kept['value'].mean():.1f} ± " in shown and "[95.9]" in shown
+
+    sentences = {value.measure: value.value for value in count_sentences(str(whole))}
+    assert sentences["sessions"] == 4 and 1 < sentences["different_sentences"] < sentences["sentences"]
+    with pytest.raises(UserError, match="no finished sessions"):
+        list(count_sentences(str(whole), "test"))

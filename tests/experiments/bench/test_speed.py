@@ -6,6 +6,7 @@ from typing import Literal
 import pytest
 
 from housewise.experiments.bench.lab_speed import open_trimesh_space, time_lab
+from housewise.experiments.bench.packing_speed import time_training
 from housewise.experiments.bench.recall_speed import make_memory, scan_notes, time_recall
 from housewise.experiments.bench.robot_speed import add_objects, time_agent, time_follower, time_rate
 from housewise.people.memory import About
@@ -73,3 +74,10 @@ def test_trimesh_shows_the_same_lab() -> None:
         one, other = (space.view.picture(seen) for space in (ours, theirs))
         assert (one.instances == other.instances).mean() > 0.99 and (one.rgb == other.rgb).mean() > 0.99
     assert [each.id for each in ours.glimpses(state)] == [each.id for each in theirs.glimpses(state)]
+
+
+@pytest.mark.slow
+def test_a_session_is_learned_packed_and_turn_by_turn() -> None:
+    found = {value.measure: value.value for value in time_training([LAB], 0, 4)}
+    assert found["turns"] > 4, "several rows"
+    assert found["times_alone"] == pytest.approx(found["alone_seconds_per_turn"] / found["seconds_per_turn"])

@@ -2,30 +2,30 @@
 
 import re
 import shutil
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from housewise.agent.base import History
-from housewise.agent.basis.chat_assistant import assistant_messages, load_assistant_prompts, read_speech
-from housewise.agent.basis.knowledge import ALL_KNOWLEDGE
+from housewise.agent.basis.chat_assistant import read_speech
+from housewise.agent.basis.descriptions import usual_look
 from housewise.agent.basis.views import Perception
 from housewise.core.errors import UserError
 from housewise.language.base import Reply
+from housewise.language.replay import ReplayChatModel
 from housewise.language.thoughts import speech_spans
 from housewise.people.lab.reply_tags import read_tag
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.system import EpisodeContext
 from housewise.selftrain.basis.session_examples import (
-    SessionLessons,
     load_session_lessons,
     session_demonstrations,
 )
 from housewise.selftrain.examples import SessionDemonstration, read_examples, write_examples
-from housewise.systems.basis.agents import model_view
+from housewise.systems.basis.assistants import assistant_opener, view_builder
 from housewise.systems.basis.record import GuidanceEvent
+from housewise.systems.basis.settings import BasisAgentSettings, BasisSettings
 from housewise.systems.basis.system import Basis
 from housewise.systems.basis.world import SessionObservation
 from tests.record_lines import changed_lines
@@ -80,12 +80,14 @@ def observed(number: int) -> list[SessionObservation]:
 
 @pytest.mark.parametrize("perception", ["words", "truth"])
 def test_prompts_are_those_of_the_session(run: Path, perception: Perception) -> None:
-    view = model_view(perception, ALL_KNOWLEDGE)
-    build = partial(assistant_messages, load_assistant_prompts("compact"))
-    sessions = list(session_demonstrations([run], SessionLessons(view, build)))
-    for number, examples in zip((0, 2), sessions, strict=True):
-        expected = [build(view(each)) for each in observed(number)]
-        assert len(expected) > 1 and [each.messages for each in examples] == expected
+    chosen = BasisAgentSettings(planner="llm", perception=perception, compact=True)
+    assistant = assistant_opener(BasisSettings(agent=chosen), {"agent": ReplayChatModel([])}, usual_look)(0)
+    view = view_builder(chosen, usual_look)
+    lessons = load_session_lessons([f"agent.perception={perception}", "agent.compact=true"]).lessons()
+    learned_turns = {examples[0].seed: examples for examples in session_demonstrations([run], lessons)}
+    for number, seed in ((0, 0), (2, 1)):
+        expected = [assistant.messages(view(each)) for each in observed(number)]
+        assert len(expected) > 1 and [each.messages for each in learned_turns[seed]] == expected
 
 
 def test_the_attempt_that_reached_the_goal_is_learned_turn_by_turn(run: Path) -> None:
