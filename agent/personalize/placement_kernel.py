@@ -23,7 +23,7 @@ _CONDITIONS = {"task", "subtask", "situation", "question"}
 
 @dataclass(frozen=True)
 class KernelConstants:
-    """Constants of the kernel.
+    """Constants of the kernel, chosen by training tasks of two scenes and generated houses, with few and many notes.
 
     Attributes:
         thing_width: Fall of the cosine of two things at which the weight of a note is divided by e.
@@ -33,11 +33,11 @@ class KernelConstants:
         margin: How much more the value of another place has to be, for an object to be moved there.
     """
 
-    thing_width: float = 0.3
-    place_width: float = 0.2
-    prior: float = -0.5
+    thing_width: float = 0.4
+    place_width: float = 0.15
+    prior: float = -0.7
     prior_weight: float = 0.5
-    margin: float = 0.4
+    margin: float = 0.5
 
 
 KERNEL = KernelConstants()
