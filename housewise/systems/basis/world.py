@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from housewise.agent.basis.descriptions import DescriptionMemory
+from housewise.agent.basis.goal_hearing import hear_task
 from housewise.agent.basis.views import Assistant, AssistantTurn, OracleView, build_oracle_view
 from housewise.core.record import Usage
 from housewise.people.lab.views import LabUser, UserTurn, build_user_view
@@ -23,6 +24,7 @@ from housewise.worlds.lab.state import LabState
 from housewise.worlds.lab.surroundings import Surroundings
 
 SOLVED = "goal reached"
+OUT_UNHEARD = "out of actions, and the person never said what they want"
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,10 @@ class LabSession:
             return SOLVED
         if run.state.ended:
             return f"person {run.state.ended}"
-        return "out of actions" if run.actions >= self._max_actions else ""
+        if run.actions < self._max_actions:
+            return ""
+        speeches = [each.action.argument for each in self._turns if each.action.verb == "Speak"]
+        return "out of actions" if any(map(hear_task, speeches)) else OUT_UNHEARD
 
     def _begin(self) -> None:
         self._turns: list[LabTurn] = []

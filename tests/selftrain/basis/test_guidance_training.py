@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import signal
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from housewise.selftrain.examples import SessionDemonstration, read_examples
 from housewise.selftrain.trainers.packing import common_prefix_length
 from tests.commands import run_module
 from tests.selftrain.tiny import adapter_weights, save_learner
-from tests.systems.basis.sessions import SIMPLE
+from tests.systems.basis.sessions import SIMPLE, turns
 from tests.systems.command_runs import environment
 
 SETTINGS = (
@@ -81,6 +82,20 @@ def test_a_run_asks_the_model_as_it_was_trained(model: Path, taught: Path, tmp_p
     assert record.header.agent == "llm" and record.result.scores["unread"] == 1
     saved = json.loads((tmp_path / "run" / "config.json").read_text())["agent"]
     assert saved["compact"] and saved["perception"] == "truth"
+
+
+def test_an_evaluation_that_is_killed_and_resumed_ends_the_same(model: Path, taught: Path, tmp_path: Path) -> None:
+    adapter = taught / "imitate" / "adapter"
+    told = ["run", "--system", "basis", "--model", f"local:{model}", "--adapter", adapter, f"variant={SIMPLE}"]
+    told += ["scenarios=2", "max_actions=4", "dtype=float32", "sampling.max_tokens=8", "--out"]
+    housewise(*told, tmp_path / "whole")
+    for events in (3, 10):
+        killed = run_module("tests.systems.mortal", [events, *told, tmp_path / "killed"], environment())
+        assert killed.returncode == -signal.SIGKILL, killed.stdout + killed.stderr
+    housewise(*told, tmp_path / "killed")
+    whole, again = (read_records(tmp_path / name / "episodes") for name in ("whole", "killed"))
+    assert [turns(record.events) for record in whole] == [turns(record.events) for record in again]
+    assert [record.result.scores for record in whole] == [record.result.scores for record in again]
 
 
 def test_the_nearest_turn_repeats_what_was_learned(model: Path, taught: Path, tmp_path: Path) -> None:

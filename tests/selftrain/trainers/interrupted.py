@@ -63,16 +63,17 @@ class Trainings:
         prefer(self._preferences, folder, self._model, overrides=overrides)
 
     def replies(self, folder: Path) -> None:
-        """An adapter that learns replies."""
-        self._learn(folder)
+        """An adapter that learns replies, two in a row."""
+        self._learn(folder, 8, max_packed_examples=2)
 
     def weights(self, folder: Path) -> None:
         """All weights, which learn replies."""
-        self._learn(folder, method="full")
+        self._learn(folder, 4, method="full")
 
-    def _learn(self, folder: Path, **changes: Any) -> None:
+    def _learn(self, folder: Path, count: int, **changes: Any) -> None:
         settings = training(epochs=1, **_STEPS, **changes)
-        LocalTrainer(settings).train([pair(number) for number in range(4)], ModelReference(model=self._model), folder)
+        examples = [pair(number) for number in range(count)]
+        LocalTrainer(settings).train(examples, ModelReference(model=self._model), folder)
 
     def phase(self, folder: Path) -> None:
         """The first phase of a self-training, whose demonstrations are there, with what is written around it."""

@@ -1,13 +1,16 @@
 """Sessions in the lab that tests play in their own process."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from housewise.agent.base import History
+from housewise.core.record import Event
 from housewise.language.base import ChatModel
 from housewise.people.memory import Memory
 from housewise.rollout.run import Run
 from housewise.rollout.system import EpisodeContext
+from housewise.systems.basis.record import GuidanceEvent, LabActionEvent
 from housewise.systems.basis.settings import BasisSettings, BasisTaskSettings
 from housewise.systems.basis.system import Basis
 
@@ -48,3 +51,12 @@ def record_sessions(folder: Path) -> Path:
     """Play the sessions of ``short_sessions`` into a folder, and return it."""
     Run(Basis(short_sessions()), folder).play()
     return folder
+
+
+def turns(events: Sequence[Event]) -> list[Any]:
+    """What was done and said."""
+    acted = [event.model_dump(exclude={"usage"}) for event in events if isinstance(event, LabActionEvent)]
+    spoken = [
+        event.model_dump(exclude={"usage", "oracle_speech"}) for event in events if isinstance(event, GuidanceEvent)
+    ]
+    return [acted, spoken]

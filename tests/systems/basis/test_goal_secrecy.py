@@ -7,12 +7,12 @@ import pytest
 from housewise.agent.basis.chat_assistant import ChatAssistant
 from housewise.agent.basis.knowledge import ALL_KNOWLEDGE
 from housewise.agent.basis.scripted_oracle import ScriptedOracle
-from housewise.agent.basis.views import build_oracle_view
+from housewise.agent.basis.views import AssistantTurn, build_oracle_view
 from housewise.language.replay import ReplayChatModel
 from housewise.people.lab.views import UserTurn, UserView
 from housewise.systems.basis.agents import model_view
 from housewise.systems.basis.earlier_turns import EarlierTurns
-from housewise.systems.basis.world import LabSession
+from housewise.systems.basis.world import OUT_UNHEARD, LabSession
 from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.goals import check_goal
 from housewise.worlds.lab.scenarios import LabScenario, draw_scenario
@@ -65,6 +65,14 @@ def assistants_side(scenario: LabScenario) -> list[tuple[str, ...]]:
         sides.append((*prompts, oracle_turn.thought, oracle_turn.speech or ""))
         turn = oracle_turn
     return sides
+
+
+@pytest.mark.parametrize(("actions", "reason"), [(LOOKING, OUT_UNHEARD), (LOOKING + 1, "out of actions")])
+def test_a_session_says_if_the_person_never_said_what_they_want(actions: int, reason: str) -> None:
+    session = LabSession(SCENARIO, OpenSpace(), lambda _: LatePerson(), actions, 1, (), EarlierTurns())
+    session.reset()
+    ends = [session.step(AssistantTurn("")).end_reason for _ in range(actions)]
+    assert ends == [*[""] * (actions - 1), reason]
 
 
 @pytest.mark.parametrize("other", OTHERS, ids=lambda other: other.goal.task)

@@ -10,7 +10,6 @@ import pytest
 
 pytest.importorskip("openai")
 
-from housewise.core.record import Event
 from housewise.people.lab.chat_user import load_user_prompts
 from housewise.systems.basis.record import GuidanceEvent, LabActionEvent
 from housewise.worlds.lab.scenarios import draw_scenario
@@ -19,6 +18,7 @@ from tests.commands import run_module
 from tests.language.conftest import Answer, Body, ChatServer, Handler, completion
 from tests.servers import serving
 from tests.systems.basis.lab_server import PERSON, recorded_pair
+from tests.systems.basis.sessions import turns
 from tests.systems.command_runs import basis, contents, environment, record_of
 
 VARIANT = "make_carrot__banana__simple"
@@ -55,15 +55,6 @@ def play_and_die(events: int, *words: object) -> None:
     """Run a command that is killed after so many events, where there are any."""
     done = run_module("tests.systems.mortal", [events, "run", "--system", "basis", *words], environment())
     assert done.returncode == (-signal.SIGKILL if events else 0), done.stdout + done.stderr
-
-
-def turns(events: Sequence[Event]) -> list[Any]:
-    """What was done and said."""
-    acted = [event.model_dump(exclude={"usage"}) for event in events if isinstance(event, LabActionEvent)]
-    spoken = [
-        event.model_dump(exclude={"usage", "oracle_speech"}) for event in events if isinstance(event, GuidanceEvent)
-    ]
-    return [acted, spoken]
 
 
 @pytest.mark.parametrize("roles", ROLES.values(), ids=ROLES)
