@@ -18,8 +18,9 @@ from housewise.worlds.lab.history import LabTurn
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import ROOMS, LabState, Thing
 from housewise.worlds.lab.surroundings import Surroundings
-from housewise.worlds.lab.texts import name_with_color, place_of
+from housewise.worlds.lab.texts import brief_name, brief_place, place_of
 
+_NO_POWER = "no power"
 OBJECT_CARDS_FILE = CONFIGS / "basis" / "knowledge" / "objects.yaml"
 
 
@@ -123,7 +124,10 @@ def select_knowledge(
     lines: list[str] = []
     if switches.environment:
         things = [each for kind in mentioned for each in state.things if kind in (each.kind, each.original)]
-        lines = [_brief_place(state, each) if is_brief else _whole_place(state, each) for each in things]
+        in_view = {each.id for each in surroundings.glimpses(state)}
+        lines = [
+            _brief_line(state, each, each.id in in_view) if is_brief else _whole_place(state, each) for each in things
+        ]
     return Knowledge("\n".join(parts), "\n".join(dict.fromkeys(filter(None, lines))))
 
 
@@ -175,21 +179,22 @@ def _whole_place(state: LabState, thing: Thing) -> str:
     return f"The {_original_name(thing)} is {place_of(state, thing)}{f'; {chr(44).join(states)}' if states else ''}."
 
 
-def _brief_place(state: LabState, thing: Thing) -> str:
-    """Return the same in fewer words. It is empty for what stays where everybody finds it."""
+def _brief_line(state: LabState, thing: Thing, is_in_view: bool) -> str:
+    """Return the same in fewer words. Where a thing is in view, the view tells; furniture everybody finds."""
     kind, states = KINDS[thing.kind], _states(state, thing)
-    if "pickupable" in kind.properties or not kind.room:
-        if kind.is_common and "pickupable" not in kind.properties:
-            return ""
-        states = [place_of(state, thing), *states]
+    if "powerable" not in kind.properties:
+        states = [each for each in states if each != _NO_POWER]
+    is_furniture = kind.is_common and "pickupable" not in kind.properties and not kind.room
+    if not is_in_view and not is_furniture:
+        states = [brief_place(state, thing), *states]
     return f"{_original_name(thing)}: {', '.join(states)}" if states else ""
 
 
 def _states(state: LabState, thing: Thing) -> list[str]:
-    return [*sorted(thing.flags), *([] if state.has_power(thing.room) else ["no power"])]
+    return [*sorted(thing.flags), *([] if state.has_power(thing.room) else [_NO_POWER])]
 
 
 def _original_name(thing: Thing) -> str:
     """Return the name and colour of a thing, and what it was before it became something else."""
-    name = name_with_color(thing) if KINDS[thing.kind].is_common else KINDS[thing.kind].name
+    name = brief_name(thing)
     return f"{KINDS[thing.original].name} (now a {name})" if thing.original else name

@@ -19,7 +19,7 @@ from housewise.worlds.lab.goals import Goal, may_be_about
 from housewise.worlds.lab.history import clip_speech
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import LabState, Thing
-from housewise.worlds.lab.texts import place_of
+from housewise.worlds.lab.texts import brief_name, brief_place, brief_state, relative_position
 
 PATIENCE = 4
 """Turns without a new step after which an advice is repeated, with the description."""
@@ -138,22 +138,16 @@ class ScriptedOracle:
     def _thought(self, view: OracleView, advice: Advice, reason: str) -> str:
         """Return goal, room and hand of the person, the next step, where its thing is, and why it is said or not.
 
-        A model that learns from it looks these up before it speaks.
+        A model that learns from it looks these up before it speaks: they have the words of its short prompts.
         """
         state, thing = view.state, view.state[advice.thing]
-        names = self._advisor.slots(advice, state)
         glimpse = find_glimpse(state, view.surroundings, advice.thing)
-        if glimpse is not None:
-            where = f"in view {side_words(glimpse)}"
-        elif thing.room != state.room:
-            where = f"not here but {place_of(state, thing)}"
-        else:
-            where = f"here {place_of(state, thing)}"
+        where = brief_place(state, thing) if glimpse is None else relative_position(glimpse)
         sentences = (
             f"Goal: {_goal_words(self._goal)}." if self._goal is not None else "",
-            f"They are in the {state.room}{f' with {state.held}' if state.held else ''}.",
+            brief_state(state),
             f"{advice.reason[:1].upper()}{advice.reason[1:].rstrip('.')}." if advice.reason else "",
-            f"Next: {advice.verb} {names['thing']}, {where}.",
+            f"Next: {advice.verb} {brief_name(thing)}: {where}.",
             reason,
         )
         return " ".join(filter(None, sentences))

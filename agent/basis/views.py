@@ -123,7 +123,7 @@ def build_assistant_view(
         state_text=brief_state(state) if is_brief else state_line(state, "full", has_ids),
         observation=full_metadata(state, surroundings)
         if has_ids
-        else view_words(state, surroundings, perception == "truth"),
+        else view_words(state, surroundings, perception == "truth", is_brief),
         history_text=brief_history(turns) if is_brief else history_text(turns, "full", "User", "You", has_ids),
         knowledge=select_knowledge(state, surroundings, turns, knowledge, is_brief, describe),
         picture=picture,

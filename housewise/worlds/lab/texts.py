@@ -60,13 +60,14 @@ def partial_metadata(state: LabState, surroundings: Surroundings) -> str:
     )
 
 
-def view_words(state: LabState, surroundings: Surroundings, has_hidden: bool = False) -> str:
+def view_words(state: LabState, surroundings: Surroundings, has_hidden: bool = False, is_brief: bool = False) -> str:
     """Return what is in view, in words without ids: a line for each thing, with its states.
 
     Args:
         state: State of the lab.
         surroundings: Its space.
         has_hidden: Whether states are told that a picture does not show, and where things lie.
+        is_brief: Whether things are named as in ``brief_place``; the colour of an uncommon one then follows its name.
     """
     lines = []
     for glimpse in surroundings.glimpses(state):
@@ -75,7 +76,9 @@ def view_words(state: LabState, surroundings: Surroundings, has_hidden: bool = F
         if has_hidden:
             hidden = sorted(thing.flags.difference(VISIBLE_FLAGS))
             states += [*hidden, *_power(state, thing), *_support(state, thing)]
-        lines.append(", ".join([f"{name_with_color(thing)}: {relative_position(glimpse)}", *states]))
+        name = brief_name(thing) if is_brief else name_with_color(thing)
+        color = [thing.color] if thing.color and is_brief and not KINDS[thing.kind].is_common else []
+        lines.append(", ".join([f"{name}: {relative_position(glimpse)}", *color, *states]))
     return "\n".join(lines) or "(nothing)"
 
 
@@ -98,7 +101,7 @@ def state_line(state: LabState, naming: Naming, ids: bool = True) -> str:
 
 def brief_state(state: LabState) -> str:
     """Return in which room the person is, what they hold, and whether it is dark."""
-    held = "nothing" if state.held is None else f"the {thing_name(state[state.held], 'full')}"
+    held = "nothing" if state.held is None else f"the {brief_name(state[state.held])}"
     light = "" if state.has_power(state.room) else " The lights are out."
     return f"In the {state.room}, holding {held}.{light}"
 
@@ -147,6 +150,19 @@ def place_of(state: LabState, thing: Thing) -> str:
     if thing.id == state.held:
         return "in the person's hand"
     return " ".join(filter(None, (*_support(state, thing), room)))
+
+
+def brief_place(state: LabState, thing: Thing) -> str:
+    """Return where a thing is, the room first, such as ``"here, on the green table"``."""
+    if thing.id == state.held:
+        return "in the person's hand"
+    room = "here" if thing.room == state.room else f"in the {thing.room}" if thing.room else ""
+    return ", ".join(filter(None, (room, *_support(state, thing))))
+
+
+def brief_name(thing: Thing) -> str:
+    """Return the name of a thing by which a small model finds it: common things have their colour."""
+    return name_with_color(thing) if KINDS[thing.kind].is_common else thing_name(thing, "full")
 
 
 def name_with_color(thing: Thing) -> str:
