@@ -124,7 +124,7 @@ class ScriptedOracle:
             self._notified.add(advice.thing)
             slots = self._advisor.slots(advice, view.state)
             text = self._phrases.draw("notify", self._generator, **slots, side=side_words(glimpse))
-            return AssistantTurn(self._thought(view, advice, "It is in view."), text)
+            return AssistantTurn(self._thought(view, advice, "It came into view."), text)
         if self._silent_turns >= PATIENCE:
             return self._advise(view, advice, "They do not get on.", True)
         return AssistantTurn(self._thought(view, advice, "They do as advised."))
@@ -143,11 +143,12 @@ class ScriptedOracle:
         state, thing = view.state, view.state[advice.thing]
         glimpse = find_glimpse(state, view.surroundings, advice.thing)
         where = brief_place(state, thing) if glimpse is None else relative_position(glimpse)
+        nearness = "in view" if glimpse else "in this room" if thing.room == state.room else "in another room"
         sentences = (
             f"Goal: {_goal_words(self._goal)}." if self._goal is not None else "",
             brief_state(state),
             f"{advice.reason[:1].upper()}{advice.reason[1:].rstrip('.')}." if advice.reason else "",
-            f"Next: {advice.verb} {brief_name(thing)}: {where}.",
+            f"Next: {advice.verb} {brief_name(thing)}: {where}. It is {nearness}.",
             reason,
         )
         return " ".join(filter(None, sentences))

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from housewise.agent.basis.descriptions import DescriptionOf, usual_look
 from housewise.agent.basis.knowledge import NO_KNOWLEDGE, Knowledge, KnowledgeSwitches, select_knowledge
+from housewise.core.formatting import plural
 from housewise.core.record import Usage
 from housewise.worlds.lab.history import LabTurn, clip_speech
 from housewise.worlds.lab.state import LabState
@@ -120,7 +121,7 @@ def build_assistant_view(
     """
     has_ids = perception == "truth" and not is_brief
     return AssistantView(
-        state_text=brief_state(state) if is_brief else state_line(state, "full", has_ids),
+        state_text=f"{brief_state(state)}{_silence(turns)}" if is_brief else state_line(state, "full", has_ids),
         observation=full_metadata(state, surroundings)
         if has_ids
         else view_words(state, surroundings, perception == "truth", is_brief),
@@ -142,6 +143,16 @@ def build_oracle_view(state: LabState, surroundings: Surroundings, turns: Sequen
         turns=tuple(turns),
         **_heard(turns),
     )
+
+
+def _silence(turns: Sequence[LabTurn]) -> str:
+    """Return for how many turns the assistant has been silent. A small model cannot count them in the history."""
+    count = 0
+    for turn in reversed(turns[:-1]):
+        if turn.speech is not None:
+            break
+        count += 1
+    return f" Silent for {plural(count, 'turn')}." if count else ""
 
 
 def _heard(turns: Sequence[LabTurn]) -> dict[str, Any]:

@@ -107,6 +107,28 @@ def test_thoughts_may_be_left_out_and_name_no_ids(run: Path) -> None:
         assert begin and not re.search(r"\w_\d", example.reply)
 
 
+def test_thoughts_have_the_words_of_the_short_prompts(run: Path) -> None:
+    looked_up = []
+    for example in learned(run, "compact=true", "perception=words"):
+        prompt = example.messages[-1].content
+        if step := re.search(r"Next: \w+ (.+: .+?)\. It is in ", example.reply):
+            looked_up.append(step[1] in prompt)
+            state = re.search(r"^In the .+, holding .+?\.", prompt, re.MULTILINE)
+            assert state is not None and state[0] in example.reply
+    assert len(looked_up) > 5 and sum(looked_up) >= 0.9 * len(looked_up)
+
+
+def test_short_prompts_count_the_silent_turns(run: Path) -> None:
+    told = learned(run, "compact=true")
+    for seed in (0, 1):
+        silent = 0
+        for example in (each for each in told if each.seed == seed):
+            found = re.search(r"^In the .+ Silent for (\d+) turns?\.", example.messages[-1].content, re.MULTILINE)
+            assert (int(found[1]) if found else 0) == silent
+            silent = 0 if spoken(example) else silent + 1
+    assert any("Silent for 1 turn." in each.messages[-1].content for each in told)
+
+
 def test_they_are_read_as_they_were_written(run: Path, tmp_path: Path) -> None:
     examples = learned(run)
     write_examples(tmp_path / "pairs.jsonl", examples)
