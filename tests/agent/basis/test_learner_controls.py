@@ -66,3 +66,16 @@ def test_the_most_similar_turn_is_repeated() -> None:
     )
     assert [nearest.turn(each).speech for each in views] == ["Take the apple.", None]
     assert situation_text(prompt(views[0])).splitlines()[0].startswith('You: "')
+
+
+def test_short_prompts_count_the_silent_turns() -> None:
+    looked = turn(STATE, LabAction("RotateRight", "90"))
+    spoken = looked.with_speech("Go on.")
+    for turns, told in (
+        ((looked,), ""),
+        ((spoken, looked), ""),
+        ((spoken, looked, looked), " Silent for 1 turn."),
+        ((looked, spoken, looked, looked, looked), " Silent for 2 turns."),
+    ):
+        text = build_assistant_view(STATE, SPACE, turns, "words", is_brief=True).state_text
+        assert text.partition(".")[2] == told

@@ -118,17 +118,6 @@ def test_thoughts_have_the_words_of_the_short_prompts(run: Path) -> None:
     assert len(looked_up) > 5 and sum(looked_up) >= 0.9 * len(looked_up)
 
 
-def test_short_prompts_count_the_silent_turns(run: Path) -> None:
-    told = learned(run, "compact=true")
-    for seed in (0, 1):
-        silent = 0
-        for example in (each for each in told if each.seed == seed):
-            found = re.search(r"^In the .+ Silent for (\d+) turns?\.", example.messages[-1].content, re.MULTILINE)
-            assert (int(found[1]) if found else 0) == silent
-            silent = 0 if spoken(example) else silent + 1
-    assert any("Silent for 1 turn." in each.messages[-1].content for each in told)
-
-
 def test_they_are_read_as_they_were_written(run: Path, tmp_path: Path) -> None:
     examples = learned(run)
     write_examples(tmp_path / "pairs.jsonl", examples)
