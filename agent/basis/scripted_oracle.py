@@ -143,12 +143,15 @@ class ScriptedOracle:
         state, thing = view.state, view.state[advice.thing]
         glimpse = find_glimpse(state, view.surroundings, advice.thing)
         where = brief_place(state, thing) if glimpse is None else relative_position(glimpse)
-        nearness = "in view" if glimpse else "in this room" if thing.room == state.room else "in another room"
+        if glimpse is None and thing.room != state.room:
+            walk = f"First go to the {thing.room}."
+        else:
+            walk = f"It is in {'view' if glimpse else 'this room'}."
         sentences = (
             f"Goal: {_goal_words(self._goal)}." if self._goal is not None else "",
             brief_state(state),
             f"{advice.reason[:1].upper()}{advice.reason[1:].rstrip('.')}." if advice.reason else "",
-            f"Next: {advice.verb} {brief_name(thing)}: {where}. It is {nearness}.",
+            f"Next: {advice.verb} {brief_name(thing)}: {where}. {walk}",
             reason,
         )
         return " ".join(filter(None, sentences))

@@ -111,7 +111,7 @@ def test_thoughts_have_the_words_of_the_short_prompts(run: Path) -> None:
     looked_up = []
     for example in learned(run, "compact=true", "perception=words"):
         prompt = example.messages[-1].content
-        if step := re.search(r"Next: \w+ (.+: .+?)\. It is in ", example.reply):
+        if step := re.search(r"Next: \w+ (.+: .+?)\. (?:It is in|First go to) ", example.reply):
             looked_up.append(step[1] in prompt)
             state = re.search(r"^In the .+, holding .+?\.", prompt, re.MULTILINE)
             assert state is not None and state[0] in example.reply
