@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from housewise.agent.personalize.judgement_text import objects_to_judge
+from housewise.agent.personalize.placement_candidates import LikelyPlaces
 from housewise.agent.personalize.planner import (
     Attempt,
     Plan,
@@ -20,9 +21,6 @@ from housewise.agent.personalize.planner import (
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, WantsFunction
 from housewise.worlds.house.scene_graph import SceneGraph
-
-LikelyPlaces = Callable[[SceneGraph, str, PreferenceKnowledge, Mapping[str, int]], tuple[str, ...]]
-"""Returns where an object without a known correct receptacle may belong, such as placements_of_similar_kinds."""
 
 
 @dataclass(frozen=True)

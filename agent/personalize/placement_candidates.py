@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from housewise.agent.personalize.judgement_text import objects_to_judge
 from housewise.agent.personalize.placement_kernel import KERNEL
@@ -47,23 +48,30 @@ def known_placements(graph: SceneGraph, thing: str, knowledge: PreferenceKnowled
     return KnownPlacements(wanted_here, tuple(ordered), tuple(similar))
 
 
+class LikelyPlaces(Protocol):
+    """Says where an object may belong although no note names a receptacle for it."""
+
+    def __call__(
+        self, graph: SceneGraph, thing: str, knowledge: PreferenceKnowledge, failed: Mapping[str, int], /
+    ) -> tuple[str, ...]:
+        """Return receptacles, the present one alone if the object stays there. Empty if nothing is known.
+
+        Args:
+            graph: Scene graph of the robot.
+            thing: Name of an object without a known correct receptacle.
+            knowledge: What is known about the person.
+            failed: Failed placements; see count_failures.
+        """
+
+
 def placements_of_similar_kinds(
     graph: SceneGraph, thing: str, knowledge: PreferenceKnowledge, failed: Mapping[str, int]
 ) -> tuple[str, ...]:
-    """Return receptacles where an object may belong because similar kinds are wanted there.
+    """Return receptacles where an object may belong because similar kinds are wanted there; see LikelyPlaces.
 
     The object belongs on its present receptacle, or the one it was taken from, if a similar kind is wanted there and
     the object is not known to be unwanted. Otherwise it belongs on the correct receptacles of the most similar kind
     that has any left.
-
-    Args:
-        graph: Scene graph of the robot.
-        thing: Name of an object without a known correct receptacle.
-        knowledge: What is known about the person.
-        failed: Failed placements; see count_failures.
-
-    Returns:
-        Names of receptacles. Empty if no similar kind has a placement.
     """
     places, here = listed_receptacles(graph), graph.origin if thing == graph.holding else graph.container_of(thing)
     kinds = [kind for kind, _ in knowledge.similar_kinds(thing, places, _MAX_SIMILAR)]
@@ -78,19 +86,10 @@ def placements_of_similar_kinds(
 def placements_by_kernel(
     graph: SceneGraph, thing: str, knowledge: PreferenceKnowledge, failed: Mapping[str, int]
 ) -> tuple[str, ...]:
-    """Return receptacles where an object may belong because notes of similar placements speak for them.
+    """Return receptacles where an object may belong because notes of similar placements do; see LikelyPlaces.
 
     The object belongs on the receptacle with the highest value if it exceeds the value of its present one, or the one
     it was taken from, by the kernel's margin; otherwise on that one, if notes speak for it. See PlacementKernel.
-
-    Args:
-        graph: Scene graph of the robot.
-        thing: Name of an object without a known correct receptacle.
-        knowledge: What is known about the person.
-        failed: Failed placements; see count_failures.
-
-    Returns:
-        Names of receptacles. Empty if the notes do not say.
     """
     here = graph.origin if thing == graph.holding else graph.container_of(thing)
     places = untried_places(thing, listed_receptacles(graph), failed)

@@ -97,6 +97,7 @@ class PlacementKernel:
     def __init__(self, notes: Sequence[PlacementNote], embedder: Embedder, constants: KernelConstants = KERNEL) -> None:
         self.constants, self._embedder = constants, embedder
         self._things = sorted({note.things for note in notes})
+        self._named = sorted({name for things in self._things for name in things})
         self._places = sorted({(note.receptacle, note.room) for note in notes})
         shape = len(self._things), len(self._places)
         self._counts, self._values = np.zeros(shape), np.zeros(shape)
@@ -123,8 +124,8 @@ class PlacementKernel:
 
     def _thing_weights(self, kind: str) -> NDArray[np.float64]:
         """Return the weight of the notes about each group of things, shape (groups,)."""
-        named = sorted({name for things in self._things for name in things})
-        alike = dict(zip(named, cosine(self._embedder, [kind], named)[0] if named else (), strict=True))
+        cosines = cosine(self._embedder, [kind], self._named)[0] if self._named else ()
+        alike = dict(zip(self._named, cosines, strict=True))
         best = np.array([max((alike[name] for name in things), default=1.0) for things in self._things])
         return np.exp((best - 1) / self.constants.thing_width)
 

@@ -8,8 +8,12 @@ from typing import Any, Protocol
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
 from housewise.agent.personalize.demonstrator import Demonstrator
-from housewise.agent.personalize.memory_planner import LikelyPlaces, MemoryPlanner, PlacementGuesser
-from housewise.agent.personalize.placement_candidates import placements_by_kernel, placements_of_similar_kinds
+from housewise.agent.personalize.memory_planner import MemoryPlanner, PlacementGuesser
+from housewise.agent.personalize.placement_candidates import (
+    LikelyPlaces,
+    placements_by_kernel,
+    placements_of_similar_kinds,
+)
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import NoKnowledge
