@@ -99,9 +99,9 @@ def judgement_line(thing: str, places: Iterable[str | None], graph: SceneGraph, 
 
 
 def judgement_opening(thing: str, graph: SceneGraph, names: Mapping[str, str]) -> str:
-    """Return the line of an object up to its judgement."""
-    place = graph.container_of(thing) or ""
-    where = "in hand" if thing == graph.holding else f"on {names.get(place, place)}"
+    """Return the line of an object up to its judgement. One that the robot has not seen counts as in its hand."""
+    place = graph.container_of(thing)
+    where = "in hand" if place is None or thing == graph.holding else f"on {names.get(place, place)}"
     return f"\n{names.get(thing, thing)} {where}: "
 
 

@@ -59,6 +59,18 @@ class PlacementNote(NamedTuple):
     value: float
 
 
+class PlacementOpinion(NamedTuple):
+    """Values of placements from another source than the notes, such as a language model.
+
+    Attributes:
+        values: A value for each placement, from -1 to 1.
+        weight: Number of notes about the placement itself that it weighs as much as.
+    """
+
+    values: Sequence[float]
+    weight: float
+
+
 def placement_value(note: Note) -> float | None:
     """Return the value of the placement that a note is about, from -1 to 1.
 
@@ -108,19 +120,24 @@ class PlacementKernel:
             self._counts[cell] += 1
             self._values[cell] += note.value
 
-    def values(self, kind: str, places: Sequence[SpokenPlace]) -> NDArray[np.float64]:
+    def values(
+        self, kind: str, places: Sequence[SpokenPlace], opinion: PlacementOpinion | None = None
+    ) -> NDArray[np.float64]:
         """Return the value of a kind of object on each of some receptacles, from -1 to 1.
 
         Args:
             kind: Kind of object, such as ``"mug"``.
             places: The receptacles.
+            opinion: Values of these placements from another source, beside the prior.
         """
-        prior, weight = self.constants.prior, self.constants.prior_weight
-        if not self._things or not places:
-            return np.full(len(places), prior)
-        things, nearby = self._thing_weights(kind), self._place_weights(places)
-        weights, sums = nearby @ (things @ self._counts), nearby @ (things @ self._values)
-        return np.asarray((prior * weight + sums) / (weight + weights))
+        weights = np.full(len(places), self.constants.prior_weight)
+        sums = weights * self.constants.prior
+        if opinion is not None:
+            weights, sums = weights + opinion.weight, sums + opinion.weight * np.asarray(opinion.values)
+        if self._things and places:
+            things, nearby = self._thing_weights(kind), self._place_weights(places)
+            weights, sums = weights + nearby @ (things @ self._counts), sums + nearby @ (things @ self._values)
+        return np.asarray(sums / weights)
 
     def _thing_weights(self, kind: str) -> NDArray[np.float64]:
         """Return the weight of the notes about each group of things, shape (groups,)."""

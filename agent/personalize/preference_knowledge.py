@@ -11,6 +11,7 @@ from housewise.agent.clipr.memory_notes import marks_end
 from housewise.agent.personalize.placement_kernel import (
     KERNEL,
     PlacementKernel,
+    PlacementOpinion,
     placement_notes,
     placement_value,
 )
@@ -69,15 +70,21 @@ class PreferenceKnowledge(Protocol):
             max_kinds: Maximum number of kinds.
         """
 
-    def placement_values(self, thing: str, places: Sequence[str]) -> list[float]:
+    def placement_values(
+        self, thing: str, places: Sequence[str], opinion: PlacementOpinion | None = None
+    ) -> list[float]:
         """Return how much the notes speak for an object on each of some receptacles, from -1 to 1.
 
-        See PlacementKernel. Where nothing can be compared, it is the prior everywhere.
+        See PlacementKernel. Where no notes can be compared, it is the opinion, or the prior.
 
         Args:
             thing: Name of the object.
             places: Names of receptacles.
+            opinion: Values of these placements from another source.
         """
+
+    def noted_kinds(self, max_kinds: int) -> list[str]:
+        """Return kinds of objects that notes about placements name, those of the newest notes first."""
 
     def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
         """Return the notes that bear on some objects, the best of each object first.
@@ -105,9 +112,15 @@ class NoKnowledge:
         """See PreferenceKnowledge.similar_kinds."""
         return []
 
-    def placement_values(self, thing: str, places: Sequence[str]) -> list[float]:
+    def placement_values(
+        self, thing: str, places: Sequence[str], opinion: PlacementOpinion | None = None
+    ) -> list[float]:
         """See PreferenceKnowledge.placement_values."""
-        return [KERNEL.prior] * len(places)
+        return [KERNEL.prior] * len(places) if opinion is None else list(opinion.values)
+
+    def noted_kinds(self, max_kinds: int) -> list[str]:
+        """See PreferenceKnowledge.noted_kinds."""
+        return []
 
     def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
         """See PreferenceKnowledge.relevant_notes."""
@@ -143,9 +156,15 @@ class ExcludeFailedPlacements:
         """See PreferenceKnowledge.similar_kinds."""
         return self._knowledge.similar_kinds(thing, untried_places(thing, places, self._failed), max_kinds)
 
-    def placement_values(self, thing: str, places: Sequence[str]) -> list[float]:
+    def placement_values(
+        self, thing: str, places: Sequence[str], opinion: PlacementOpinion | None = None
+    ) -> list[float]:
         """See PreferenceKnowledge.placement_values."""
-        return self._knowledge.placement_values(thing, places)
+        return self._knowledge.placement_values(thing, places, opinion)
+
+    def noted_kinds(self, max_kinds: int) -> list[str]:
+        """See PreferenceKnowledge.noted_kinds."""
+        return self._knowledge.noted_kinds(max_kinds)
 
     def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
         """See PreferenceKnowledge.relevant_notes."""
@@ -201,14 +220,21 @@ class RecalledPreferences:
                 found.append((kind, wanted))
         return found
 
-    def placement_values(self, thing: str, places: Sequence[str]) -> list[float]:
+    def placement_values(
+        self, thing: str, places: Sequence[str], opinion: PlacementOpinion | None = None
+    ) -> list[float]:
         """See PreferenceKnowledge.placement_values."""
         if self._embedder is None:
-            return [KERNEL.prior] * len(places)
+            return NoKnowledge().placement_values(thing, places, opinion)
         if self._kernel is None:
             self._kernel = PlacementKernel(placement_notes(self._memory.notes), self._embedder)
         known = [self._places.get(name, SpokenPlace("")) for name in places]
-        return list(map(float, self._kernel.values(kind_from_name(thing), known)))
+        return list(map(float, self._kernel.values(kind_from_name(thing), known, opinion)))
+
+    def noted_kinds(self, max_kinds: int) -> list[str]:
+        """See PreferenceKnowledge.noted_kinds."""
+        newest = (note.about.things for note in reversed(self._memory.notes) if placement_value(note) is not None)
+        return list(dict.fromkeys(kind for things in newest for kind in things))[:max_kinds]
 
     def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
         """See PreferenceKnowledge.relevant_notes. Notes with the same text count as one.

@@ -8,11 +8,14 @@ from dataclasses import dataclass, field, replace
 from housewise.agent.personalize.grammar import COMPLETE, choice_grammar
 from housewise.agent.personalize.json_judge import JsonJudge
 from housewise.agent.personalize.judgement_text import Judgements, format_judgements
+from housewise.agent.personalize.note_weighing import NoteWeighing
 from housewise.agent.personalize.placement_candidates import CandidatesByObject, find_candidates
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds, Judge
+from housewise.agent.personalize.placement_kernel import KERNEL
+from housewise.agent.personalize.placement_scores import PlacementScorer
 from housewise.agent.personalize.planner import Attempt, Plan, count_failures, format_steps, unentered_rooms
 from housewise.agent.personalize.preference_knowledge import ExcludeFailedPlacements
-from housewise.agent.personalize.scoring_judge import ScoringJudge
+from housewise.agent.personalize.scoring_judge import ConfidentChoice, PlacementChooser, ScoringJudge
 from housewise.agent.personalize.scripted_planner import plans_from_judgements
 from housewise.agent.personalize.wrappers.housewise_planner import HousewisePlanner
 from housewise.agent.personalize.writing_judge import WritingJudge
@@ -29,6 +32,9 @@ class JudgingConfig:
         constrain_to_judgements: Whether to restrict plans to those that follow from the judgements: carry one object to
             where it is judged to belong, or enter one room.
         confidence: Confidence that a judgement about an unknown placement needs to move the object.
+        weigh_notes: Whether scored placements are compared by their value to the person, by notes of similar placements
+            and by the model's scores without notes; see NoteWeighing. Without notes it has no effect.
+        margin: With ``weigh_notes``, the difference in value that moves an object without any trust in the model.
         as_json: Whether the model judges in JSON in a request of its own, and the plan's prompt tells of the judgements
             in plain words; see JsonJudge.
     """
@@ -36,6 +42,8 @@ class JudgingConfig:
     score_placements: bool = False
     constrain_to_judgements: bool = False
     confidence: ConfidenceThresholds = field(default_factory=ConfidenceThresholds)
+    weigh_notes: bool = False
+    margin: float = KERNEL.margin
     as_json: bool = False
 
     def __bool__(self) -> bool:
@@ -61,8 +69,7 @@ class JudgingPlanner:
         if self._config.as_json:
             self._judge = JsonJudge(planner.model, planner.context, planner.knowledge, planner.sampling)
         elif self._config.score_placements:
-            known_first = not planner.knowledge.is_empty
-            self._judge = ScoringJudge(planner.model, words, confidence, known_first)
+            self._judge = self._scoring_judge()
         else:
             self._judge = WritingJudge(planner.model, planner.session, words, planner.grounded, confidence)
 
@@ -73,10 +80,11 @@ class JudgingPlanner:
         # If all receptacles known to be correct are full, the placement counts as unknown.
         knowledge = ExcludeFailedPlacements(planner.knowledge, failed)
         messages = planner.context.messages(graph, knowledge)
+        judged_messages = planner.context.messages(graph) if self._weighs_notes else messages
         # If the prompt names similar kinds, the model decides what follows from them.
         names_similar = bool(words.note_alike) or self._config.as_json
-        options = find_candidates(graph, knowledge, failed, use_similar=not names_similar)
-        judged = self._judge.judge(graph, options, messages, attempts)
+        options = find_candidates(graph, knowledge, failed, use_similar=not names_similar and not self._weighs_notes)
+        judged = self._judge.judge(graph, options, judged_messages, attempts)
         if self._config.as_json:
             messages, thoughts = planner.context.messages(graph, knowledge, judged.judgements), ""
         else:
@@ -96,6 +104,18 @@ class JudgingPlanner:
             alternatives=tuple(others),
             choice_count=choice_count,
         )
+
+    @property
+    def _weighs_notes(self) -> bool:
+        return self._config.weigh_notes and not self._planner.knowledge.is_empty
+
+    def _scoring_judge(self) -> ScoringJudge:
+        planner, confidence = self._planner, self._config.confidence
+        scorer = PlacementScorer(planner.model, planner.context.template)
+        chooser: PlacementChooser = ConfidentChoice(confidence)
+        if self._weighs_notes:
+            chooser = NoteWeighing(scorer, planner.knowledge, confidence.familiar, self._config.margin)
+        return ScoringJudge(scorer, chooser, known_first=not planner.knowledge.is_empty)
 
     def _plans_from_judgements(
         self, graph: SceneGraph, options: CandidatesByObject, judgements: Judgements, attempts: Sequence[Attempt]

@@ -15,6 +15,7 @@ from housewise.agent.personalize.placement_candidates import (
     placements_of_similar_kinds,
 )
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds
+from housewise.agent.personalize.placement_kernel import KERNEL
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import NoKnowledge
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
@@ -95,6 +96,8 @@ class LLMFactory(_PromptedFactory):
         super().__init__(settings)
         if settings.judging.as_json:
             self._prompt_context.check_json()
+        if settings.judging.weigh_notes and not settings.judging.score_placements:
+            raise UserError("setting judging.weigh_notes compares scores of placements; set score_placements=true too")
 
     @property
     def config(self) -> PlannerConfig:
@@ -104,8 +107,15 @@ class LLMFactory(_PromptedFactory):
         thresholds = ConfidenceThresholds(
             judging.confidence, judging.confidence_similar, judging.confidence_unfamiliar, familiar
         )
-        confidence = ConfidenceThresholds() if chosen.place_at_random else thresholds
-        options = JudgingConfig(judging.score_placements, judging.constrain_to_judgements, confidence, judging.as_json)
+        confidence = ConfidenceThresholds(familiar=familiar) if chosen.place_at_random else thresholds
+        options = JudgingConfig(
+            score_placements=judging.score_placements,
+            constrain_to_judgements=judging.constrain_to_judgements,
+            confidence=confidence,
+            weigh_notes=judging.weigh_notes,
+            margin=0.0 if chosen.place_at_random else KERNEL.margin,
+            as_json=judging.as_json,
+        )
         return PlannerConfig(chosen.grounded, chosen.normalize_steps, chosen.bundled_wrappers, options)
 
     def __call__(self, context: PlannerContext) -> Planner:

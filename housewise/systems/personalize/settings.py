@@ -99,6 +99,10 @@ class JudgingSettings(Settings):
     score_placements: bool = False
     """Whether an object without notes goes to its most probable place, if that is more probable than its present place.
     It needs a model that returns log-probabilities."""
+    weigh_notes: bool = False
+    """Whether an object without notes goes where notes about similar objects and places and the model's
+    log-probabilities together speak for, and no confidence counts. The model counts as far as it agrees with the notes.
+    It needs score_placements; without a memory it has no effect."""
     constrain_to_judgements: bool = False
     """Whether a grammar restricts plans to what follows from the judgements: one object goes to where it was judged to
     belong, or the robot enters one room."""

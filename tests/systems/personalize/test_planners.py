@@ -8,11 +8,12 @@ import pytest
 
 from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.wrappers.sort_by_distance import SortByDistance
+from housewise.core.errors import UserError
 from housewise.language.base import Sampling
 from housewise.language.replay import ReplayChatModel
 from housewise.systems.personalize.planner_context import PlannerContext
 from housewise.systems.personalize.planners import open_planner
-from housewise.systems.personalize.settings import AgentSettings
+from housewise.systems.personalize.settings import AgentSettings, JudgingSettings
 from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.simulator import open_simulator
@@ -36,3 +37,9 @@ def test_prompts_are_sorted_only_if_the_settings_say_so(
 ) -> None:
     made = open_planner(AgentSettings(planner=planner, wrappers=wrappers))(context)
     assert isinstance(made, SortByDistance) == bool(wrappers)
+
+
+def test_notes_are_weighed_against_scores_only_if_there_are_scores() -> None:
+    with pytest.raises(UserError, match="set score_placements=true too"):
+        open_planner(AgentSettings(judging=JudgingSettings(weigh_notes=True)))
+    open_planner(AgentSettings(judging=JudgingSettings(weigh_notes=True, score_placements=True)))
