@@ -1,7 +1,7 @@
 """Trust in a model's common sense: how far its placement scores agree with the notes that there are.
 
-A model that has not met a person goes by what is usual. How sharp its scores may count for this person is an inverse
-temperature: at 1 the model is believed word for word, at 0 not at all. The notes say which one makes them most likely.
+A model that has not met a person goes by what is usual. Trust is the inverse temperature of its scores: at 1 they count
+as they are, at 0 all placements are equally likely. It is estimated as what makes the notes likely.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 _TEMPERATURES = np.array([0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0])
 """Inverse temperatures that are compared."""
 _SMALLEST = 1e-3
-"""Probability below which a note counts as no less likely: one note alone cannot end the trust."""
+"""Least probability that the notes about a kind can have, so that one kind alone cannot end the trust."""
 _OFFSET = 0.02
 """Added to inverse temperatures before their logarithm is taken, so that 0 has one."""
 
@@ -39,8 +39,8 @@ TRUST_PRIOR = TrustPrior()
 
 
 @dataclass(frozen=True)
-class ScoredNote:
-    """The scores of a kind of object that notes are about.
+class ScoredKind:
+    """A kind of object that notes are about.
 
     Attributes:
         scores: Log-probability of each placement.
@@ -55,7 +55,7 @@ class ScoredNote:
 
 @dataclass(frozen=True)
 class ModelTrust:
-    """Trust in a model, from 0 to 1.
+    """Trust in a model: an inverse temperature from 0 to 1.
 
     Attributes:
         familiar: For kinds of objects that the model was trained to judge.
@@ -66,26 +66,26 @@ class ModelTrust:
     unfamiliar: float
 
 
-def estimate_trust(notes: Iterable[ScoredNote], prior: TrustPrior = TRUST_PRIOR) -> ModelTrust:
+def estimate_trust(kinds: Iterable[ScoredKind], prior: TrustPrior = TRUST_PRIOR) -> ModelTrust:
     """Return the trust in a model, the mean of its posterior distribution given notes.
 
     Args:
-        notes: Kinds of objects with notes.
+        kinds: Kinds of objects with notes.
         prior: Trust before any note.
     """
-    scored = list(notes)
+    scored = list(kinds)
 
     def mean(center: float, is_familiar: bool) -> float:
         distance = np.log((_TEMPERATURES + _OFFSET) / (center + _OFFSET)) / prior.spread
-        logs = -0.5 * distance**2 + sum(_log_likelihood(note) for note in scored if note.is_familiar == is_familiar)
+        logs = -0.5 * distance**2 + sum(_log_likelihood(kind) for kind in scored if kind.is_familiar == is_familiar)
         weights = np.exp(logs - logs.max())
         return float(weights @ _TEMPERATURES / weights.sum())
 
     return ModelTrust(mean(prior.familiar, True), mean(prior.unfamiliar, False))
 
 
-def shares(scores: Sequence[float], trust: float) -> NDArray[np.float64]:
-    """Return the shares of placements by their scores, which sum to one: equal ones without trust.
+def placement_probabilities(scores: Sequence[float], trust: float) -> NDArray[np.float64]:
+    """Return the probabilities of placements, which sum to one: equal ones without trust.
 
     Args:
         scores: Log-probability of each placement.
@@ -96,13 +96,13 @@ def shares(scores: Sequence[float], trust: float) -> NDArray[np.float64]:
     return np.asarray(weights / weights.sum())
 
 
-def _log_likelihood(note: ScoredNote) -> NDArray[np.float64]:
+def _log_likelihood(kind: ScoredKind) -> NDArray[np.float64]:
     """Return how much likelier the notes about a kind are at each inverse temperature than without trust."""
-    wanted = np.array([each is True for each in note.wanted])
-    unwanted = np.array([each is False for each in note.wanted])
+    wanted = np.array([each is True for each in kind.wanted])
+    unwanted = np.array([each is False for each in kind.wanted])
     found = np.zeros(len(_TEMPERATURES))
     for index, temperature in enumerate(_TEMPERATURES):
-        each = shares(note.scores, temperature)
+        each = placement_probabilities(kind.scores, temperature)
         if wanted.any():
             found[index] += np.log(max(each[wanted].sum(), _SMALLEST) / wanted.mean())
         if unwanted.any() and not unwanted.all():

@@ -30,6 +30,8 @@ class PlacementChooser(Protocol):
 class ConfidentChoice:
     """Moves an object if its most likely other receptacle is likely enough, compared with the present one.
 
+    While rooms are left to enter, an object that most likely belongs on a receptacle that has not been seen waits.
+
     Args:
         confidence: Share of the two probabilities that the other receptacle has to exceed; at 0.5 both are equal.
     """
@@ -55,13 +57,12 @@ class ConfidentChoice:
 
 
 class ScoringJudge:
-    """Scores every candidate by its log-probability and compares the most likely one with the present receptacle.
+    """Scores every candidate by its log-probability and chooses between the best one and the present receptacle.
 
     Moving a misplaced object to another wrong receptacle costs no reward, and moving a correct one costs one. So moving
-    pays off if the most likely other receptacle is more likely than the present one, even if the object most likely
-    belongs on a receptacle that has not been seen. While rooms are left to enter, such an object waits. A held object
-    that did not fit is put back or put on its most likely receptacle, by the same comparison. An object that the robot
-    has placed stays there.
+    can pay off even if the object most likely belongs on a receptacle that has not been seen. A held object that did
+    not fit is put back or put on its best receptacle, by the same choice. An object that the robot has placed stays
+    there.
 
     Args:
         scorer: Scores the placements.

@@ -11,7 +11,6 @@ from housewise.agent.personalize.judgement_text import Judgements, format_judgem
 from housewise.agent.personalize.note_weighing import NoteWeighing
 from housewise.agent.personalize.placement_candidates import CandidatesByObject, find_candidates
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds, Judge
-from housewise.agent.personalize.placement_kernel import KERNEL
 from housewise.agent.personalize.placement_scores import PlacementScorer
 from housewise.agent.personalize.planner import Attempt, Plan, count_failures, format_steps, unentered_rooms
 from housewise.agent.personalize.preference_knowledge import ExcludeFailedPlacements
@@ -34,7 +33,6 @@ class JudgingConfig:
         confidence: Confidence that a judgement about an unknown placement needs to move the object.
         weigh_notes: Whether scored placements are compared by their value to the person, by notes of similar placements
             and by the model's scores without notes; see NoteWeighing. Without notes it has no effect.
-        margin: With ``weigh_notes``, the difference in value that moves an object without any trust in the model.
         as_json: Whether the model judges in JSON in a request of its own, and the plan's prompt tells of the judgements
             in plain words; see JsonJudge.
     """
@@ -43,7 +41,6 @@ class JudgingConfig:
     constrain_to_judgements: bool = False
     confidence: ConfidenceThresholds = field(default_factory=ConfidenceThresholds)
     weigh_notes: bool = False
-    margin: float = KERNEL.margin
     as_json: bool = False
 
     def __bool__(self) -> bool:
@@ -107,14 +104,15 @@ class JudgingPlanner:
 
     @property
     def _weighs_notes(self) -> bool:
-        return self._config.weigh_notes and not self._planner.knowledge.is_empty
+        is_chosen = self._config.score_placements and self._config.weigh_notes
+        return is_chosen and not self._planner.knowledge.is_empty
 
     def _scoring_judge(self) -> ScoringJudge:
         planner, confidence = self._planner, self._config.confidence
         scorer = PlacementScorer(planner.model, planner.context.template)
         chooser: PlacementChooser = ConfidentChoice(confidence)
         if self._weighs_notes:
-            chooser = NoteWeighing(scorer, planner.knowledge, confidence.familiar, self._config.margin)
+            chooser = NoteWeighing(scorer, planner.knowledge, confidence.familiar)
         return ScoringJudge(scorer, chooser, known_first=not planner.knowledge.is_empty)
 
     def _plans_from_judgements(

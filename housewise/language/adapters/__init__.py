@@ -49,6 +49,7 @@ class AdapterJudging(StrictModel):
     """How judgements are followed; see ``JudgingSettings`` of LLM-Personalize. None leaves it to the caller."""
 
     score_placements: bool | None = None
+    weigh_notes: bool | None = None
     constrain_to_judgements: bool | None = None
     as_json: bool | None = None
     confidence: float | None = Field(default=None, ge=0, le=1)

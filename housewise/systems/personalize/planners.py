@@ -15,7 +15,6 @@ from housewise.agent.personalize.placement_candidates import (
     placements_of_similar_kinds,
 )
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds
-from housewise.agent.personalize.placement_kernel import KERNEL
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import NoKnowledge
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
@@ -98,6 +97,8 @@ class LLMFactory(_PromptedFactory):
             self._prompt_context.check_json()
         if settings.judging.weigh_notes and not settings.judging.score_placements:
             raise UserError("setting judging.weigh_notes compares scores of placements; set score_placements=true too")
+        if settings.judging.weigh_notes:
+            _check_embeddings("weigh_notes=true", "leave it out")
 
     @property
     def config(self) -> PlannerConfig:
@@ -107,13 +108,12 @@ class LLMFactory(_PromptedFactory):
         thresholds = ConfidenceThresholds(
             judging.confidence, judging.confidence_similar, judging.confidence_unfamiliar, familiar
         )
-        confidence = ConfidenceThresholds(familiar=familiar) if chosen.place_at_random else thresholds
+        confidence = ConfidenceThresholds() if chosen.place_at_random else thresholds
         options = JudgingConfig(
             score_placements=judging.score_placements,
             constrain_to_judgements=judging.constrain_to_judgements,
             confidence=confidence,
-            weigh_notes=judging.weigh_notes,
-            margin=0.0 if chosen.place_at_random else KERNEL.margin,
+            weigh_notes=judging.weigh_notes and not chosen.place_at_random,
             as_json=judging.as_json,
         )
         return PlannerConfig(chosen.grounded, chosen.normalize_steps, chosen.bundled_wrappers, options)
@@ -215,11 +215,7 @@ class MemoryNearestFactory(MemoryLookupFactory):
 
     def __init__(self, settings: AgentSettings) -> None:
         super().__init__(settings)
-        if not has_minilm():
-            raise UserError(
-                f"planner={self.name} needs sentence embeddings: run `{INSTALL}` and "
-                "`pip install 'housewise[local]'`, or use planner=memory_lookup"
-            )
+        _check_embeddings(f"planner={self.name}", "use planner=memory_lookup")
 
 
 class MemoryKernelFactory(MemoryNearestFactory):
@@ -239,6 +235,12 @@ class DemonstratorFactory(_PromptedFactory):
         order, thorough = self._settings.demonstrator.order, self._settings.demonstrator.thorough
         scripted = scripted_planner(context.task, context.env, context.seed, order=order, thorough=thorough)
         return Demonstrator(scripted, self._prompt_context)
+
+
+def _check_embeddings(setting: str, otherwise: str) -> None:
+    if not has_minilm():
+        remedy = f"run `{INSTALL}` and `pip install 'housewise[local]'`, or {otherwise}"
+        raise UserError(f"{setting} needs sentence embeddings: {remedy}")
 
 
 def _route(context: PlannerContext, config: PlannerConfig) -> Distance | None:

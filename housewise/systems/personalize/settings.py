@@ -100,9 +100,9 @@ class JudgingSettings(Settings):
     """Whether an object without notes goes to its most probable place, if that is more probable than its present place.
     It needs a model that returns log-probabilities."""
     weigh_notes: bool = False
-    """Whether an object without notes goes where notes about similar objects and places and the model's
-    log-probabilities together speak for, and no confidence counts. The model counts as far as it agrees with the notes.
-    It needs score_placements; without a memory it has no effect."""
+    """Whether notes about similar objects and places count beside the model's log-probabilities where no note names a
+    correct place, in place of the confidence. The model counts as far as it agrees with the notes. It needs
+    score_placements; without a memory, or with place_at_random, it has no effect."""
     constrain_to_judgements: bool = False
     """Whether a grammar restricts plans to what follows from the judgements: one object goes to where it was judged to
     belong, or the robot enters one room."""
@@ -255,6 +255,8 @@ class PersonalizeSettings(RunSettings):
     def _check_meaning(self) -> PersonalizeSettings:
         if self.agent.planner in ("memory_nearest", "memory_kernel") and self.memory.meaning is False:
             raise ValueError(f"planner={self.agent.planner} needs sentence embeddings; leave memory.meaning out")
+        if self.agent.judging.weigh_notes and self.memory.meaning is False:
+            raise ValueError("weigh_notes needs sentence embeddings; leave memory.meaning out")
         return self
 
     @property

@@ -1,113 +1,172 @@
 """Weighing notes against the model's scores of placements."""
 
-import math
+from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from housewise.agent.personalize.note_weighing import NoteWeighing
-from housewise.agent.personalize.placement_candidates import PlacementCandidates, placements_by_kernel
+from housewise.agent.personalize.placement_candidates import PlacementCandidates
+from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.placement_scores import Choice, PlacementScorer
 from housewise.agent.personalize.planner import Plan
-from housewise.agent.personalize.preference_knowledge import NoKnowledge, RecalledPreferences
+from housewise.agent.personalize.preference_knowledge import RecalledPreferences
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
+from housewise.language.base import ChatRequest
+from housewise.language.embedder import Vectors
 from housewise.people.memory import Memory, Note
-from tests.agent.personalize.helpers import JUDGING, PLACES, LetterEmbedder, house, make_note, visits
-from tests.agent.personalize.test_scoring_judge import ScoringModel
+from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
+from tests.agent.personalize.helpers import JUDGING, PLACES, RecordingModel, house, make_note, visits
+from tests.agent.personalize.test_scoring_judge import LetterModel
 
 ENTERED = visits("kitchen 0", "hall 1")
-LETTERS = LetterEmbedder("abcdefghijklmnopqrstuvwxyz")
-SURE = {"hall_shelf": 0.9, "fine": 0.01, "elsewhere": 0.01, "kitchen_shelf": 0.02, "hall_chest": 0.03}
+WANTED = {
+    **dict.fromkeys(("fork", "plate", "bowl", "jug"), "hall chest"),
+    **dict.fromkeys(("pan", "vase", "book", "pen"), "kitchen shelf"),
+    **dict.fromkeys(("doll", "lamp", "box", "kite"), "kitchen sink"),
+}
+NOTES = [
+    make_note(1.0, things=(kind,), receptacle=place.split()[1], room=place.split()[0]) for kind, place in WANTED.items()
+]
+OTHERS = {"hall chest": "kitchen sink", "kitchen shelf": "hall chest", "kitchen sink": "kitchen shelf"}
+AGREES = {**WANTED, "mug": "hall shelf"}
+CONTRADICTS = {**{kind: OTHERS[place] for kind, place in WANTED.items()}, "mug": "hall shelf"}
+
+
+class OneHotEmbedder:
+    """Embeds texts so that different ones have nothing in common."""
+
+    name = "one-hot"
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        return np.stack(
+            [np.eye(200, dtype=np.float32)[self._known.setdefault(text, len(self._known))] for text in texts]
+        )
+
+
+class OpinionatedModel(RecordingModel):
+    """Is nearly sure where each kind of object belongs."""
+
+    def __init__(self, opinions: dict[str, str], probability: float = 0.9) -> None:
+        super().__init__(*[" mission complete"] * 3)
+        self.opinions, self.probability = opinions, probability
+        self.scored: list[str] = []
+        self.read = ""
+
+    def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
+        line = request.prefix.rpartition("\n")[2]
+        self.scored.append(line)
+        self.read += "".join(message.content for message in request.messages)
+        place = self.opinions.get(line.split()[0])
+        return [float(np.log(self.probability if text.strip() == place else 0.02)) for text in continuations]
 
 
 def recalled(*notes: Note) -> RecalledPreferences:
-    return RecalledPreferences(Memory("ada", notes), PLACES, LETTERS)
+    return RecalledPreferences(Memory("ada", notes), PLACES, OneHotEmbedder())
 
 
-def planned(model: ScoringModel, *notes: Note, context: RememberingContext = JUDGING) -> Plan:
-    config = PlannerConfig(judging=JudgingConfig(score_placements=True, weigh_notes=True))
-    return make_llm_planner(model, context, config=config, knowledge=recalled(*notes)).plan(house(), ENTERED)
+def planned(
+    model: RecordingModel,
+    *notes: Note,
+    graph: SceneGraph | None = None,
+    context: RememberingContext = JUDGING,
+    familiar: frozenset[str] | None = None,
+) -> Plan:
+    confidence = ConfidenceThresholds(familiar=familiar)
+    judging = JudgingConfig(score_placements=True, weigh_notes=True, confidence=confidence)
+    config = PlannerConfig(judging=judging)
+    return make_llm_planner(model, context, config=config, knowledge=recalled(*notes)).plan(graph or house(), ENTERED)
 
 
-AGREEING = [
-    make_note(1.0, things=(kind,), receptacle="shelf", room="hall") for kind in ("fork", "plate", "bowl", "jug", "pan")
-]
-CONTRARY = [
-    make_note(value, things=(kind,), receptacle=receptacle, room=room)
-    for kind in ("vase", "book", "pen", "doll", "lamp", "box", "ball", "kite")
-    for value, receptacle, room in ((1.0, "sink", "kitchen"), (-1.0, "shelf", "hall"))
-]
+@pytest.mark.parametrize(("opinions", "verdict"), [(AGREES, "hall shelf"), (CONTRADICTS, "fine")])
+def test_what_notes_leave_open_a_model_decides_if_it_agrees_with_the_notes(
+    opinions: dict[str, str], verdict: str
+) -> None:
+    """The opinion about the mug and the notes are the same; only the opinions about noted kinds differ."""
+    assert planned(OpinionatedModel(opinions), *NOTES).text.startswith(f"\nmug on kitchen sink: {verdict}\n")
 
 
-def test_a_model_that_agrees_with_the_notes_decides_what_they_do_not() -> None:
-    assert planned(ScoringModel(**SURE), *AGREEING).text.startswith("\nmug on kitchen sink: hall shelf\n")
-
-
-def test_a_model_that_contradicts_the_notes_does_not_decide() -> None:
-    assert planned(ScoringModel(**SURE), *CONTRARY).text.startswith("\nmug on kitchen sink: fine\n")
+def test_a_model_is_trusted_less_with_kinds_that_it_was_not_trained_on() -> None:
+    plan = planned(OpinionatedModel(AGREES), *NOTES, familiar=frozenset(WANTED))
+    assert plan.text.startswith("\nmug on kitchen sink: fine\n")
 
 
 def test_what_the_notes_say_of_an_object_comes_before_the_model() -> None:
     note = make_note(1.0, things=("mug",), receptacle="chest", room="hall")
-    assert planned(ScoringModel(**SURE), *AGREEING, note).text.startswith("\nmug on kitchen sink: hall chest\n")
+    assert planned(OpinionatedModel(AGREES), *NOTES, note).text.startswith("\nmug on kitchen sink: hall chest\n")
+
+
+def test_an_object_that_is_wrong_where_it_is_goes_to_the_best_place_without_a_margin() -> None:
+    note = make_note(-1.0, things=("mug",), receptacle="sink", room="kitchen")
+    plan = planned(OpinionatedModel(CONTRADICTS), *NOTES, note)
+    assert plan.text.startswith("\nmug on kitchen sink: ") and not plan.text.startswith("\nmug on kitchen sink: fine")
 
 
 def test_the_model_scores_placements_without_having_read_a_note() -> None:
-    class Reader(ScoringModel):
-        read = ""
-
-        def score(self, request, continuations):  # type: ignore[no-untyped-def]
-            self.read += "".join(message.content for message in request.messages)
-            return super().score(request, continuations)
-
-    model, context = Reader(**SURE), RememberingContext(RememberingTemplate.load("remembering"))
-    planned(model, make_note(1.0, things=("mugg",), receptacle="chest", room="hall"), context=context)
-    assert "what this person wants" in context.messages(house(), recalled(*AGREEING))[-1].content
+    model, context = OpinionatedModel(AGREES), RememberingContext(RememberingTemplate.load("remembering"))
+    planned(model, *NOTES, context=context)
+    assert "what this person wants" in context.messages(house(), recalled(*NOTES))[-1].content
     assert model.read and "what this person wants" not in model.read
 
 
-def test_trust_comes_from_noted_kinds_scored_as_if_in_the_hand() -> None:
-    model = ScoringModel(**SURE)
-    planned(model, *AGREEING)
-    assert {"\nfork in hand:", "\npan in hand:"} <= {prefix[prefix.rindex("\n") :] for prefix, _ in model.scored}
+def test_trust_is_estimated_again_only_when_other_receptacles_are_seen() -> None:
+    model, small = OpinionatedModel(AGREES), SceneGraph(["kitchen 0", "hall 1"])
+    small.update(SymbolicObservation({"kitchen 0 sink 2": "kitchen 0"}, {}))
+    weighing = NoteWeighing(PlacementScorer(model, JUDGING.template), recalled(*NOTES))
+    messages = JUDGING.messages(small)
+    at_first = weighing.trust(small, messages)
+    later = weighing.trust(house(), messages)
+    asked = len(model.scored)
+    assert later.familiar > at_first.familiar and weighing.trust(house(), messages) == later
+    assert len(model.scored) == asked and "fork in hand:" in model.scored
+
+
+def test_newer_notes_about_other_houses_do_not_take_the_place_of_those_that_bear_on_this_one() -> None:
+    model = OpinionatedModel(AGREES)
+    others = [
+        make_note(1.0, things=(f"thing {letter}",), receptacle="altar", room="church") for letter in "abcdefghij" * 3
+    ]
+    weighing = NoteWeighing(PlacementScorer(model, JUDGING.template), recalled(*NOTES, *others))
+    plain = NoteWeighing(PlacementScorer(model, JUDGING.template), recalled(*NOTES))
+    messages = JUDGING.messages(house())
+    assert weighing.trust(house(), messages) == plain.trust(house(), messages)
 
 
 def test_without_notes_the_model_is_asked_as_ever() -> None:
-    texts = []
-    for weigh in (False, True):
+    models = [OpinionatedModel(AGREES), OpinionatedModel(AGREES)]
+    for model, weigh in zip(models, (False, True), strict=True):
         config = PlannerConfig(judging=JudgingConfig(score_placements=True, weigh_notes=weigh))
-        texts.append(make_llm_planner(ScoringModel(**SURE), JUDGING, config=config).plan(house(), ENTERED).text)
-    assert texts[0] == texts[1]
+        make_llm_planner(model, JUDGING, config=config, knowledge=recalled()).plan(house(), ENTERED)
+    assert models[0].scored == models[1].scored and models[0].requests == models[1].requests
 
 
-@pytest.mark.parametrize("margin", [0.0, 0.5])
-@given(likely=st.lists(st.floats(1e-9, 1), min_size=5, max_size=5))
-def test_a_smaller_margin_moves_more_and_a_receptacle_is_one_of_the_candidates(
-    margin: float, likely: list[float]
+@given(st.floats(0.02, 0.98), st.sampled_from([*PLACES, None]))
+def test_the_chosen_receptacle_is_a_candidate_and_another_one_of_the_same_kind_is_never_better(
+    probability: float, here: str | None
 ) -> None:
-    model = ScoringModel(**dict(zip(SURE, likely, strict=True)))
-    scorer, graph = PlacementScorer(model, JUDGING.template), house()
-    options = PlacementCandidates("kitchen 0 sink 2", tuple(PLACES))
-    messages = JUDGING.messages(graph, NoKnowledge())
+    twin = "kitchen 0 sink 9"
+    graph = house(holding=None if here else "mug 1")
+    graph.update(SymbolicObservation({twin: "kitchen 0"}, {"mug 1": here} if here else {}, graph.holding))
+    places = RecalledPreferences(Memory("ada", NOTES), {**PLACES, twin: PLACES["kitchen 0 sink 2"]}, OneHotEmbedder())
+    scorer = PlacementScorer(OpinionatedModel({**AGREES, "mug": "kitchen sink"}, probability), JUDGING.template)
+    options = PlacementCandidates(here, (*PLACES, twin))
+    messages = JUDGING.messages(graph)
     scores = scorer.scores(graph, "mug 1", options, messages, {})
-    chosen, best = NoteWeighing(scorer, recalled(*AGREEING), margin=margin).choose(
-        Choice(graph, "mug 1", options, scores, messages)
-    )
-    assert chosen in PLACES and best in PLACES and best != options.here
+    chosen, best = NoteWeighing(scorer, places).choose(Choice(graph, "mug 1", options, scores, messages))
+    assert chosen in options.places and best != here
+    if here == "kitchen 0 sink 2":
+        assert twin not in (chosen, best)
 
 
-def test_a_model_without_an_opinion_leaves_the_choice_to_the_kernel() -> None:
-    graph, names = house(), tuple(PLACES)
-    notes = [make_note(1.0, things=("mag",), receptacle="chest", room="hall")]
-    model = ScoringModel(**dict.fromkeys((*SURE, "kitchen_sink"), 0.2))
-    scorer, messages = PlacementScorer(model, JUDGING.template), JUDGING.messages(graph, NoKnowledge())
-    options = PlacementCandidates("kitchen 0 sink 2", names)
-    scores = scorer.scores(graph, "mug 1", options, messages, {})
-    assert all(math.isclose(score, math.log(0.2)) for score in scores.values())
-    chosen, _ = NoteWeighing(scorer, recalled(*notes), margin=0.0).choose(
-        Choice(graph, "mug 1", options, scores, messages)
-    )
-    assert (chosen,) == placements_by_kernel(graph, "mug 1", recalled(*notes), {}) == ("hall 1 chest 3",)
+def test_a_server_is_asked_about_all_noted_kinds_at_once() -> None:
+    model = LetterModel("hall chest")
+    assert planned(model, *NOTES).text.startswith("\nmug on kitchen sink: ")
+    [_about_objects, about_noted_kinds] = model.asked
+    assert len(about_noted_kinds) == len(WANTED) and "It is in hand." in about_noted_kinds[0]

@@ -13,7 +13,7 @@ from housewise.language.base import Sampling
 from housewise.language.replay import ReplayChatModel
 from housewise.systems.personalize.planner_context import PlannerContext
 from housewise.systems.personalize.planners import open_planner
-from housewise.systems.personalize.settings import AgentSettings, JudgingSettings
+from housewise.systems.personalize.settings import AgentSettings, JudgingSettings, house_settings
 from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.simulator import open_simulator
@@ -42,4 +42,12 @@ def test_prompts_are_sorted_only_if_the_settings_say_so(
 def test_notes_are_weighed_against_scores_only_if_there_are_scores() -> None:
     with pytest.raises(UserError, match="set score_placements=true too"):
         open_planner(AgentSettings(judging=JudgingSettings(weigh_notes=True)))
-    open_planner(AgentSettings(judging=JudgingSettings(weigh_notes=True, score_placements=True)))
+    scored = AgentSettings(judging=JudgingSettings(weigh_notes=True, score_placements=True))
+    assert open_planner(scored).config.judging.weigh_notes  # type: ignore[attr-defined]
+    collecting = scored.model_copy(update={"place_at_random": True})
+    assert not open_planner(collecting).config.judging.weigh_notes  # type: ignore[attr-defined]
+
+
+def test_notes_are_weighed_only_with_sentence_embeddings() -> None:
+    with pytest.raises(UserError, match=r"weigh_notes needs sentence embeddings; leave memory\.meaning out"):
+        house_settings(settings={"weigh_notes": True, "score_placements": True, "memory": {"meaning": False}})
