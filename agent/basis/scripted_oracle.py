@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from housewise.agent.basis.advice import Advice, Advisor, find_glimpse, next_advice, side_words
 from housewise.agent.basis.descriptions import DescriptionOf
 from housewise.agent.basis.goal_hearing import HeardTask, hear_task, load_task_cards, named_kinds, spoken_words
+from housewise.agent.basis.knowledge import KnowledgeSwitches, select_knowledge
 from housewise.agent.basis.oracle_phrases import Remark, load_oracle_phrases
 from housewise.agent.basis.views import AssistantTurn, OracleView
 from housewise.worlds.lab.goals import Goal, may_be_about
@@ -23,6 +24,7 @@ from housewise.worlds.lab.texts import brief_name, brief_place, brief_state, rel
 
 PATIENCE = 4
 """Turns without a new step after which an advice is repeated, with the description."""
+_PLACES = KnowledgeSwitches(task=False, object=False)
 
 
 @dataclass(frozen=True)
@@ -136,9 +138,10 @@ class ScriptedOracle:
         return AssistantTurn(self._thought(view, advice, reason), f"{lead} {text}".strip())
 
     def _thought(self, view: OracleView, advice: Advice, reason: str) -> str:
-        """Return goal, room and hand of the person, the next step, where its thing is, and why it is said or not.
+        """Return goal, room and hand of the person, where things are, the next step, and why it is said or not.
 
-        A model that learns from it looks these up before it speaks: they have the words of its short prompts.
+        A model that learns from it looks these up before it speaks: they have the words of its short prompts. Without
+        the lines about things right before it, it says what is wrong with them from habit.
         """
         state, thing = view.state, view.state[advice.thing]
         glimpse = find_glimpse(state, view.surroundings, advice.thing)
@@ -147,9 +150,11 @@ class ScriptedOracle:
             walk = f"First go to the {thing.room}."
         else:
             walk = f"It is in {'view' if glimpse else 'this room'}."
+        places = select_knowledge(state, view.surroundings, view.turns, _PLACES, is_brief=True).environment
         sentences = (
             f"Goal: {_goal_words(self._goal)}." if self._goal is not None else "",
             brief_state(state),
+            *(f"{line}." for line in places.splitlines()),
             f"{advice.reason[:1].upper()}{advice.reason[1:].rstrip('.')}." if advice.reason else "",
             f"Next: {advice.verb} {brief_name(thing)}: {where}. {walk}",
             reason,

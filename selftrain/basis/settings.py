@@ -30,7 +30,7 @@ LEFT_OUT = "quick: two sessions, learned once; the model is of no use"
 
 _RUN = BasisSettings(
     agent=BasisAgentSettings(planner="llm", compact=True),
-    models=BasisModelsSettings(agent=ModelSettings(sampling=SamplingSettings(temperature=0.0, max_tokens=160))),
+    models=BasisModelsSettings(agent=ModelSettings(sampling=SamplingSettings(temperature=0.0, max_tokens=256))),
 )
 _TRAINING = TrainingConfig(
     learning_rate=5e-4, epochs=1, batch=1, max_packed_examples=16, max_example_tokens=3072, checkpoint_steps=20
