@@ -83,7 +83,8 @@ class GuidanceTraining:
     def _learn_sessions(self, folders: list[Path]) -> Iterator[SessionDemonstration]:
         limit = self._config.sessions.max_sessions
         lessons = SessionLessonsConfig(agent=self._config.run.agent).lessons()
-        sessions = session_demonstrations(folders, lessons, print_note, self._config.run.tasks.seed)
+        tasks = self._config.run.tasks
+        sessions = session_demonstrations(folders, lessons, print_note, tasks.seed, tasks.variant)
         with self._observer.watch_training(f"{IMITATE}: examples") as progress:
             for done, examples in enumerate(islice(sessions, limit), 1):
                 progress(done, limit or done, f"{len(examples)} turns")

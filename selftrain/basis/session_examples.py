@@ -7,7 +7,7 @@ given is not in the record: the attempt is played again, and the prompts are bui
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -228,6 +228,7 @@ def session_demonstrations(
     lessons: SessionLessons,
     tell: Callable[[str], None] = lambda line: None,
     first: int = 0,
+    variants: Collection[str] = (),
 ) -> Iterator[list[SessionDemonstration]]:
     """Yield the examples of each kept session of some runs, ordered by scenario, those of a scenario at random.
 
@@ -238,9 +239,10 @@ def session_demonstrations(
         lessons: Makes the examples.
         tell: Receives a line about each variant without a kept session.
         first: Number of the scenario that comes first. Those with smaller numbers follow the others.
+        variants: Variants that are learned. Empty for all.
 
     Raises:
-        UserError: A record cannot be used, or no session was kept.
+        UserError: A record cannot be used, there is no session of the variants, or none was kept.
     """
     for folder in folders:
         counts, kept = KeptSessions(), []
@@ -248,11 +250,15 @@ def session_demonstrations(
             header, result = read_summary(path)
             check_system(header.system, path)
             initial = validate_model(BasisInitialState, header.initial_state, path, _REMEDY)
+            if variants and initial.variant not in variants:
+                continue
             is_kept = any(validate_model(BasisFinalState, result.final, path, _REMEDY).successes)
             counts.add(initial.variant, is_kept)
             if is_kept:
                 chance = random.Random(f"{initial.seed} {initial.variant}").random()
                 kept.append((initial.seed < first, initial.seed, chance, path))
+        if not counts.sessions:
+            raise UserError(f"{folder}: no session of variant {', '.join(sorted(variants))}; leave run.variant out")
         counts.check(folder)
         for line in counts.warnings(folder):
             tell(line)

@@ -108,13 +108,17 @@ def test_thoughts_may_be_left_out_and_name_no_ids(run: Path) -> None:
 
 
 def test_thoughts_have_the_words_of_the_short_prompts(run: Path) -> None:
-    looked_up = []
+    looked_up, quoted = [], 0
     for example in learned(run, "compact=true", "perception=words"):
         prompt = example.messages[-1].content
         if step := re.search(r"Next: \w+ (.+: .+?)\. (?:It is in|First go to) ", example.reply):
             looked_up.append(step[1] in prompt)
             state = re.search(r"^In the .+, holding .+?\.", prompt, re.MULTILINE)
             assert state is not None and state[0] in example.reply
+            known = prompt.rpartition("---\n")[2].partition(state[0])[0].splitlines()
+            assert all(f"{line}." in example.reply for line in known)
+            quoted += len(known)
+    assert quoted > 5
     assert len(looked_up) > 5 and sum(looked_up) >= 0.9 * len(looked_up)
 
 
@@ -148,6 +152,14 @@ def test_a_seed_chooses_the_scenarios_that_come_first(run: Path) -> None:
     for first, order in ((0, [0, 1]), (1, [1, 0]), (2, [0, 1])):
         sessions = session_demonstrations([run], lessons, first=first)
         assert [session[0].seed for session in sessions] == order
+
+
+def test_only_some_variants_may_be_learned(run: Path) -> None:
+    lessons, told = load_session_lessons().lessons(), list[str]()
+    found = list(session_demonstrations([run], lessons, told.append, variants=[SIMPLE]))
+    assert {example.variant for session in found for example in session} == {SIMPLE} and not told
+    with pytest.raises(UserError, match=r"no session of variant dart__dart__simple; leave run\.variant out"):
+        list(session_demonstrations([run], lessons, variants=["dart__dart__simple"]))
 
 
 def change(path: Path, kind: str, **data: Any) -> None:
