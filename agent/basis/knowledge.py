@@ -163,7 +163,18 @@ def _task_text(card: TaskCard, is_brief: bool) -> str:
 def _mentioned_kinds(text: str) -> tuple[str, ...]:
     """Return the kinds whose whole name is said."""
     words = spoken_words(text)
-    return tuple(kind for kind in named_kinds(words) if spoken_words(KINDS[kind].name) <= words)
+    return tuple(
+        kind for kind in named_kinds(words) if spoken_words(KINDS[kind].name) <= words and _is_named(kind, text)
+    )
+
+
+def _is_named(kind: str, text: str) -> bool:
+    """Return whether a name of several words is meant that only one word stands for.
+
+    "Can you help?" does not name the soda can, and not every computer is the one in the reception.
+    """
+    name = KINDS[kind].name
+    return " " not in name or len(spoken_words(name)) > 1 or name.lower() in text.lower()
 
 
 def _object_text(kind: str, look: str, is_brief: bool) -> str:

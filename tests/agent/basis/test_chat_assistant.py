@@ -5,7 +5,13 @@ from dataclasses import replace
 import pytest
 
 from housewise.agent.basis.chat_assistant import ChatAssistant, choose_mode, read_speech
-from housewise.agent.basis.knowledge import ALL_KNOWLEDGE, KnowledgeSwitches, load_object_cards, select_knowledge
+from housewise.agent.basis.knowledge import (
+    ALL_KNOWLEDGE,
+    KnowledgeSwitches,
+    load_object_cards,
+    mentioned_kinds,
+    select_knowledge,
+)
 from housewise.agent.basis.views import AssistantView, Perception, build_assistant_view
 from housewise.language.replay import ReplayChatModel
 from housewise.worlds.lab.actions import LabAction
@@ -70,6 +76,18 @@ def test_out_of_view_nothing_changes_the_prompt_until_it_was_mentioned(perceptio
     assert prompt(view(moved, perception)) == prompt(view(STATE, perception))
     asked = (turn(STATE, LabAction("Speak", f"Where is the {KINDS[far.kind].name}?")),)
     assert prompt(view(moved, perception, asked)) != prompt(view(STATE, perception, asked))
+
+
+@pytest.mark.parametrize(
+    ("said", "kinds"),
+    [
+        ("Where is the boss's coffee mug? Can you see it?", ("boss_mug",)),
+        ("Look for the computer with a pink screen.", ()),
+        ("Is the soda can near the reception computer?", ("soda_can", "reception_computer")),
+    ],
+)
+def test_what_is_named_is_told_and_what_shares_a_word_with_it_is_not(said: str, kinds: tuple[str, ...]) -> None:
+    assert mentioned_kinds((turn(STATE, LabAction("Speak", said)),)) == kinds
 
 
 def test_words_hold_no_ids_and_no_hidden_states() -> None:
