@@ -140,8 +140,8 @@ class ScriptedOracle:
     def _thought(self, view: OracleView, advice: Advice, reason: str) -> str:
         """Return goal, room and hand of the person, where things are, the next step, and why it is said or not.
 
-        A model that learns from it looks these up before it speaks: they have the words of its short prompts. Without
-        the lines about things right before it, it says what is wrong with them from habit.
+        A model that learns from it looks these up before it speaks: they have the words of its short prompts. A
+        model that learned without the lines about things often said from habit what was wrong with them.
         """
         state, thing = view.state, view.state[advice.thing]
         glimpse = find_glimpse(state, view.surroundings, advice.thing)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 
 _TEMPERATURES = np.array([0, 0.05, 0.1, 0.15, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0])
 """Inverse temperatures that are compared."""
@@ -78,8 +79,7 @@ def estimate_trust(kinds: Iterable[ScoredKind], prior: TrustPrior = TRUST_PRIOR)
     def mean(center: float, is_familiar: bool) -> float:
         distance = np.log((_TEMPERATURES + _OFFSET) / (center + _OFFSET)) / prior.spread
         logs = -0.5 * distance**2 + sum(_log_likelihood(kind) for kind in scored if kind.is_familiar == is_familiar)
-        weights = np.exp(logs - logs.max())
-        return float(weights @ _TEMPERATURES / weights.sum())
+        return float(softmax(logs) @ _TEMPERATURES)
 
     return ModelTrust(mean(prior.familiar, True), mean(prior.unfamiliar, False))
 
@@ -91,9 +91,7 @@ def placement_probabilities(scores: Sequence[float], trust: float) -> NDArray[np
         scores: Log-probability of each placement.
         trust: Inverse temperature.
     """
-    logs = trust * np.asarray(scores, float)
-    weights = np.exp(logs - logs.max())
-    return np.asarray(weights / weights.sum())
+    return np.asarray(softmax(trust * np.asarray(scores, float)))
 
 
 def _log_likelihood(kind: ScoredKind) -> NDArray[np.float64]:

@@ -75,7 +75,7 @@ class PreferenceKnowledge(Protocol):
     ) -> list[float]:
         """Return how much the notes speak for an object on each of some receptacles, from -1 to 1.
 
-        See PlacementKernel. Where no notes can be compared, it is the opinion, or the prior.
+        See PlacementKernel. Without an embedder it is the opinion, or else the prior.
 
         Args:
             thing: Name of the object.

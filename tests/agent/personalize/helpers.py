@@ -1,5 +1,6 @@
 """Models and a small house for the tests of the planners."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -8,7 +9,7 @@ import numpy as np
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.preference_knowledge import RecalledPreferences
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
-from housewise.language.base import ChatRequest, Reply
+from housewise.language.base import ChatRequest, Reply, TokenLogprob
 from housewise.language.embedder import Vectors
 from housewise.language.replay import ReplayChatModel
 from housewise.people.house.reaction_notes import SpokenPlace
@@ -38,6 +39,26 @@ class RecordingModel(ReplayChatModel):
             [replace(reply, prompt_tokens=10, completion_tokens=1) for reply in part]
             for part in super().complete(requests)
         ]
+
+
+class LetterModel(RecordingModel):
+    """A server's model, which answers questions with the letter of the option that has certain words."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(*[" mission complete"] * 3)
+        self.words = words
+        self.asked: list[list[str]] = []
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        if not requests[0].sampling.alternatives:
+            return super().complete(requests)
+        self.asked.append([request.messages[-1].content for request in requests])
+        return [[self._answer(request.messages[-1].content)] for request in requests]
+
+    def _answer(self, question: str) -> Reply:
+        letters = {line[0]: 0.9 if self.words in line else 0.01 for line in question.splitlines() if line[1:2] == ":"}
+        tokens = (TokenLogprob(f" {letter}", math.log(share)) for letter, share in letters.items())
+        return Reply(next(iter(letters)), alternatives=(tuple(tokens),))
 
 
 class LetterEmbedder:

@@ -20,8 +20,7 @@ from housewise.language.base import ChatRequest
 from housewise.language.embedder import Vectors
 from housewise.people.memory import Memory, Note
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
-from tests.agent.personalize.helpers import JUDGING, PLACES, RecordingModel, house, make_note, visits
-from tests.agent.personalize.test_scoring_judge import LetterModel
+from tests.agent.personalize.helpers import JUDGING, PLACES, LetterModel, RecordingModel, house, make_note, visits
 
 ENTERED = visits("kitchen 0", "hall 1")
 WANTED = {
@@ -46,9 +45,8 @@ class OneHotEmbedder:
         self._known: dict[str, int] = {}
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        return np.stack(
-            [np.eye(200, dtype=np.float32)[self._known.setdefault(text, len(self._known))] for text in texts]
-        )
+        rows = [self._known.setdefault(text, len(self._known)) for text in texts]
+        return np.eye(200, dtype=np.float32)[rows]
 
 
 class OpinionatedModel(RecordingModel):
@@ -130,9 +128,8 @@ def test_trust_is_estimated_again_only_when_other_receptacles_are_seen() -> None
 
 def test_newer_notes_about_other_houses_do_not_take_the_place_of_those_that_bear_on_this_one() -> None:
     model = OpinionatedModel(AGREES)
-    others = [
-        make_note(1.0, things=(f"thing {letter}",), receptacle="altar", room="church") for letter in "abcdefghij" * 3
-    ]
+    strange = [f"relic {letter}" for letter in "abcdefghijklmnopqrstuvwxyz"]
+    others = [make_note(1.0, things=(kind,), receptacle="altar", room="church") for kind in strange]
     weighing = NoteWeighing(PlacementScorer(model, JUDGING.template), recalled(*NOTES, *others))
     plain = NoteWeighing(PlacementScorer(model, JUDGING.template), recalled(*NOTES))
     messages = JUDGING.messages(house())

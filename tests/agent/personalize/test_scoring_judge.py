@@ -14,10 +14,10 @@ from housewise.agent.personalize.prompt_notes import RememberingContext, Remembe
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.core.errors import UserError
-from housewise.language.base import ChatRequest, Message, Reply, TokenLogprob
+from housewise.language.base import ChatRequest, Message
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
-from tests.agent.personalize.helpers import JUDGING, RecordingModel, house, make_note, recalled, visits
+from tests.agent.personalize.helpers import JUDGING, LetterModel, RecordingModel, house, make_note, recalled, visits
 
 ENTERED = visits("kitchen 0", "hall 1")
 
@@ -179,26 +179,6 @@ def test_in_another_order_the_same_is_rated_once_and_the_first_place_of_its_kind
     nearest["hall 1 shelf 4"] = 2.5
     planner.plan(graph, visits("hall 1"))
     assert "place mug on hall shelf 5" in model.requests[1].grammar and len(model.scored) == 1
-
-
-class LetterModel(RecordingModel):
-    """A server's model, which answers questions with the letter of the option that has certain words."""
-
-    def __init__(self, words: str) -> None:
-        super().__init__(*[" mission complete"] * 3)
-        self.words = words
-        self.asked: list[list[str]] = []
-
-    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
-        if not requests[0].sampling.alternatives:
-            return super().complete(requests)
-        self.asked.append([request.messages[-1].content for request in requests])
-        return [[self._answer(request.messages[-1].content)] for request in requests]
-
-    def _answer(self, question: str) -> Reply:
-        letters = {line[0]: 0.9 if self.words in line else 0.01 for line in question.splitlines() if line[1:2] == ":"}
-        tokens = (TokenLogprob(f" {letter}", math.log(share)) for letter, share in letters.items())
-        return Reply(next(iter(letters)), alternatives=(tuple(tokens),))
 
 
 def test_a_server_is_asked_one_question_with_letters_about_each_thing_all_at_once() -> None:
