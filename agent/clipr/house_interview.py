@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from math import log2
 
-from housewise.agent.clipr.house_rules import PlaceKind, find_place_kinds, to_place_kinds
+from housewise.agent.clipr.house_groups import GroupChoice, ThingGroup, split_by_group, thing_groups
+from housewise.agent.clipr.house_rules import PlaceKind, find_place_kinds
 from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Inquiry, MethodUsage
 from housewise.agent.clipr.local_steps.answer_meaning import split_wanted_refused
 from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule
 from housewise.language.embedder import Embedder
 from housewise.language.words import normalize_letters
 from housewise.worlds.choices.scenario import Situation
-from housewise.worlds.house.preferences import (
-    RECEPTACLE_KINDS,
-    ROOM_KINDS,
-    bundled_people,
-    default_groups,
-    load_preferences,
-)
-from housewise.worlds.house.spoken_names import spoken_name
+from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 
 _PLACES = " ".join((*RECEPTACLE_KINDS, *ROOM_KINDS))
 _INDIFFERENT = re.compile(
@@ -32,65 +23,43 @@ _INDIFFERENT = re.compile(
     r"|\bdo(?:n'?t| not) (?:really |much )?(?:mind|care|know)\b|\bdoes(?:n'?t| not) (?:really )?matter\b)"
 )
 """Matches answers without a wish. Any other answer without a place becomes a rule that is not understood."""
-_MOST_OPTIONS = 6
-_MOST_NAMED = 6
 _TOKEN = re.compile(r"[0-9]+|[^\W\d_]+|\S")
 _JOINTS = frozenset({",", ";", ".", "&", "!", "and", "or", "then"})
 _MOST_DIGITS = 6
 
 
 @dataclass(frozen=True)
-class ThingGroup:
-    """Things that are asked about together.
+class _GroupAnswer:
+    """What an answer says about one group.
 
     Attributes:
-        name: Name in everyday words.
-        things: Kinds of things.
-        options: Places where people usually want them, most frequent first.
-        bits: Uncertainty before asking: the entropy of where people want each thing, summed over the things, in bits.
+        group: The group.
+        text: The part of the answer, in the person's words.
+        wanted: Places that are wanted, best first.
+        unwanted: Places that are refused.
     """
 
-    name: str
-    things: tuple[str, ...]
-    options: tuple[PlaceKind, ...]
-    bits: float
-
-    @property
-    def question(self) -> str:
-        """The question where these things belong."""
-        few = ", ".join(self.things[:_MOST_NAMED]) + (" and the like" if len(self.things) > _MOST_NAMED else "")
-        listed = ", ".join(f"({number}) {spot.phrase}" for number, spot in enumerate(self.options, 1))
-        return f"Where should {self.name} be ({few}), and where not? Usual are {listed}."
+    group: ThingGroup
+    text: str
+    wanted: tuple[PlaceKind, ...]
+    unwanted: tuple[PlaceKind, ...]
 
 
-@lru_cache(maxsize=8)
-def thing_groups(excluded_person: str = "") -> tuple[ThingGroup, ...]:
-    """Return the groups of things in houses, most uncertain first.
-
-    The uncertainty is estimated from the bundled people.
-
-    Args:
-        excluded_person: Bundled person who is left out of the estimate.
-    """
-    everybody = [load_preferences(name) for name in bundled_people() if name != excluded_person]
-    found = []
-    for name, group in default_groups().items():
-        wanted: Counter[PlaceKind] = Counter(to_place_kinds(group.wanted))
-        bits = 0.0
-        for thing in group.things:
-            homes = [frozenset(to_place_kinds(person.places_for(thing))) for person in everybody]
-            wanted.update(spot for home in homes for spot in sorted(home, key=lambda spot: spot.phrase))
-            bits += _entropy(homes)
-        options = tuple(spot for spot, _ in wanted.most_common(_MOST_OPTIONS))
-        found.append(ThingGroup(spoken_name(name), tuple(map(spoken_name, group.things)), options, bits))
-    return tuple(sorted(found, key=lambda group: (-group.bits, group.name)))
+def house_question(groups: Sequence[ThingGroup]) -> str:
+    """Return the question where some groups of things belong. Their usual places are numbered through."""
+    parts, number = [], 1
+    for group in groups:
+        listed = ", ".join(f"({place}) {spot.phrase}" for place, spot in enumerate(group.options, number))
+        parts.append(f"{group.name.capitalize()} ({group.examples}): usual are {listed}.")
+        number += len(group.options)
+    return f"Where should each of these be, and where not? {' '.join(parts)}"
 
 
 class HouseInterview:
     """Asks where groups of things belong; see Interviewer. Each step counts as the call that a model would take.
 
     Args:
-        embedder: Sentence embeddings that tell what an answer refuses.
+        embedder: Sentence embeddings that tell what an answer refuses, and which groups are alike.
         excluded_person: Bundled person who is being asked and must not influence the questions; see thing_groups.
     """
 
@@ -99,44 +68,62 @@ class HouseInterview:
     def __init__(self, embedder: Embedder, excluded_person: str = "") -> None:
         self.usage = MethodUsage()
         self._embedder = embedder
-        self._groups = {group.question: group for group in thing_groups(excluded_person)}
+        self._groups = thing_groups(excluded_person)
+        self._choice = GroupChoice(self._groups, embedder)
 
     def inquire(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn], left: int) -> Inquiry:
-        """Ask about the most uncertain group that has not been asked about."""
+        """Ask about the groups whose answers are expected to say most."""
         self.usage.calls += 1
-        asked = {said.question for said in dialogue}
-        open_ = [group for question, group in self._groups.items() if question not in asked]
+        answers = [answer for said in dialogue for answer in self._parse_turn(said)]
+        answered = {answer.group.name: answer.group.differs(answer.wanted) for answer in answers if answer.wanted}
+        asked = {group.name for said in dialogue for group in self._groups_of(said.question)}
+        open_ = [group for group in self._groups if group.name not in asked]
         unresolved = tuple(Dimension(each.name, tuple(spot.phrase for spot in each.options)) for each in open_)
-        return Inquiry(unresolved, open_[0].question if open_ else None)
+        groups = self._choice.choose(answered, asked)
+        return Inquiry(unresolved, house_question(groups) if groups else None)
 
     def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn]) -> tuple[Rule, ...]:
-        """Write a rule for each answer. An answer that names no place becomes an untyped rule in the person's words."""
+        """Write a rule for each group that is answered.
+
+        What names no place becomes an untyped rule in the person's words.
+        """
         self.usage.calls += 1
         rules = []
         for turn, said in enumerate(dialogue, 1):
-            group = self._groups.get(said.question)
-            if group is None or not said.answer or self._is_indifferent(said.answer):
-                continue
-            wanted, unwanted = self._parse_places(group, said.answer)
-            if wanted or unwanted:
-                liked, disliked = ([spot.phrase for spot in spots] for spots in (wanted, unwanted))
-                rules.append(make_rule(group.name, liked, disliked, source=turn))
-            else:
-                rules.append(Rule(text=f"For {group.name}: {said.answer}"[:MAX_RULE_CHARACTERS], source=turn))
+            for answer in self._parse_turn(said):
+                if answer.wanted or answer.unwanted:
+                    liked, disliked = ([spot.phrase for spot in some] for some in (answer.wanted, answer.unwanted))
+                    rules.append(make_rule(answer.group.name, liked, disliked, source=turn))
+                elif not _is_indifferent(answer.text):
+                    text = f"For {answer.group.name}: {answer.text}"[:MAX_RULE_CHARACTERS]
+                    rules.append(Rule(text=text, source=turn))
         return tuple(rules)
 
-    def _parse_places(self, group: ThingGroup, answer: str) -> tuple[tuple[PlaceKind, ...], tuple[PlaceKind, ...]]:
-        """Return the wanted and the unwanted places of an answer."""
-        if numbers := _parse_numbers(answer):
-            named = [number for number in numbers if 1 <= number <= len(group.options)]
-            return tuple(dict.fromkeys(group.options[number - 1] for number in named)), ()
-        wanted, refused = (
-            find_place_kinds(text) or () for text in split_wanted_refused(self._embedder, answer, _PLACES)
-        )
-        return wanted, refused
+    def _groups_of(self, question: str) -> list[ThingGroup]:
+        """Return the groups that a question is about, in its order."""
+        found = [(question.find(f"({group.examples})"), group) for group in self._groups]
+        return [group for start, group in sorted(found, key=lambda each: each[0]) if start >= 0]
 
-    def _is_indifferent(self, answer: str) -> bool:
-        return bool(_INDIFFERENT.search(normalize_letters(answer[:MAX_RULE_CHARACTERS])))
+    def _parse_turn(self, said: DialogueTurn) -> list[_GroupAnswer]:
+        """Return what a turn says about each group that it is about."""
+        groups = self._groups_of(said.question)
+        if not said.answer or not groups:
+            return []
+        if numbers := _parse_numbers(said.answer):
+            options = [(group, spot) for group in groups for spot in group.options]
+            named = [options[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(options)]
+            chosen = {group.name: tuple(spot for owner, spot in named if owner == group) for group in groups}
+            return [_GroupAnswer(group, said.answer, chosen[group.name], ()) for group in groups if chosen[group.name]]
+        parts = split_by_group(said.answer, groups)
+        return [self._parse_part(group, parts[group.name]) for group in groups if group.name in parts]
+
+    def _parse_part(self, group: ThingGroup, text: str) -> _GroupAnswer:
+        wanted, refused = (find_place_kinds(part) or () for part in split_wanted_refused(self._embedder, text, _PLACES))
+        return _GroupAnswer(group, text, wanted, refused)
+
+
+def _is_indifferent(answer: str) -> bool:
+    return bool(_INDIFFERENT.search(normalize_letters(answer[:MAX_RULE_CHARACTERS])))
 
 
 def _parse_numbers(text: str) -> list[int]:
@@ -145,9 +132,3 @@ def _parse_numbers(text: str) -> list[int]:
     numbers = [word for word in words if word.isdecimal()]
     alone = all(word in _JOINTS for word in words if not word.isdecimal())
     return [int(number[:_MOST_DIGITS]) for number in numbers] if alone else []
-
-
-def _entropy(homes: Sequence[frozenset[PlaceKind]]) -> float:
-    """Return the entropy of where people want a thing, in bits."""
-    shares = [count / len(homes) for count in Counter(homes).values()]
-    return -sum(share * log2(share) for share in shares)

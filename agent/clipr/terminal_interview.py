@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Protocol
 
 from pydantic import Field
@@ -27,8 +27,6 @@ from housewise.agent.clipr.answer_phrases import (
     split_conditions,
 )
 from housewise.agent.clipr.conversation import next_question
-from housewise.agent.clipr.house_interview import thing_groups
-from housewise.agent.clipr.house_place_words import PlaceVocabulary
 from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Inquiry, Interviewer
 from housewise.agent.clipr.local_steps.answer_meaning import split_wanted_refused
 from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule, parse_rule
@@ -68,6 +66,7 @@ class ParsedAnswer:
         wanted: What the rule prefers, best first.
         unwanted: What the rule avoids.
         left_out: Clauses of the answer that no rule can express.
+        parts: Meaning of what is said about each part of the question, by the part's name.
     """
 
     answer: str
@@ -75,6 +74,7 @@ class ParsedAnswer:
     wanted: tuple[str, ...] = ()
     unwanted: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    parts: Mapping[str, ParsedAnswer] = field(default_factory=dict)
 
 
 class AnswerNotUnderstood(Exception):
@@ -98,6 +98,11 @@ class InterviewQuestion(ABC):
     options: tuple[str, ...] = ()
     earlier: tuple[str, ...] = ()
     example: str = "I like it cold, never hot"
+
+    @property
+    def example_rule(self) -> str:
+        """A rule that the person could write in place of an answer."""
+        return make_rule(self.name, self.options[:1], ()).text if self.options else "For tea: prefer green."
 
     @abstractmethod
     def parse_answer(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
@@ -314,7 +319,7 @@ def kitchen_interview(embedder: Embedder) -> WrittenInterview:
                 text=choice.question,
                 name=name,
                 options=tuple(choice.options),
-                example=_example_answer(tuple(choice.options)),
+                example=example_answer(tuple(choice.options)),
                 words=OptionVocabulary(choice.options, choice.things),
                 embedder=embedder,
             )
@@ -323,29 +328,8 @@ def kitchen_interview(embedder: Embedder) -> WrittenInterview:
     )
 
 
-def house_interview(embedder: Embedder) -> WrittenInterview:
-    """Return the interview with one question per group of things in houses, most uncertain group first."""
-    texts = read_model(QUESTIONS, QuestionFile).house
-    questions = []
-    for group in thing_groups():
-        words = PlaceVocabulary(group.options)
-        options = tuple(map(words.phrase, group.options))
-        questions.append(
-            WrittenQuestion(
-                text=texts.get(group.name, f"Where do {group.name} belong?"),
-                name=group.name,
-                options=options,
-                earlier=(group.question,),
-                example=_example_answer(options),
-                words=words,
-                embedder=embedder,
-                members=group.things,
-            )
-        )
-    return WrittenInterview(questions)
-
-
-def _example_answer(options: Sequence[str]) -> str:
+def example_answer(options: Sequence[str]) -> str:
+    """Return an answer as an example, from the options of a question."""
     return f"{options[0]}, never {options[-1]}" if len(options) > 2 else options[-1]
 
 

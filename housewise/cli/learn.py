@@ -33,10 +33,11 @@ def learn(
 
       housewise learn ada --model my-model --base-url http://localhost:8000/v1
 
-    Answer by number or in your own words. You see how each rule was understood, and it is kept once you say yes. At any
-    prompt you can say: don't care, don't have it, back (to the last question), skip, help, quit. The same command
-    resumes the conversation later. housewise run --memory PERSON follows the rules: those about the house in houses,
-    those about the kitchen with --system clipr. With --model a chat model asks, and reads the answers.
+    Answer by number or in your own words. A question about the house covers several groups of things, and "as usual"
+    stands for the usual places. You see how each rule was understood, and it is kept once you say yes. At any prompt
+    you can say: don't care, don't have it, back (to the last question), skip, help, quit. The same command resumes the
+    conversation later. housewise run --memory PERSON follows the rules: those about the house in houses, those about
+    the kitchen with --system clipr. With --model a chat model asks, and reads the answers.
     """
     from housewise.cli.rule_conversation import RuleConversation
 
@@ -46,14 +47,15 @@ def learn(
 
 
 def _open_interview(topic: str, model: str | None, base_url: str | None) -> Interview:
-    from housewise.agent.clipr.terminal_interview import ModelInterview, house_interview, kitchen_interview
+    from housewise.agent.clipr.terminal_interview import ModelInterview, kitchen_interview
 
     if topic not in TOPICS:
         raise UserError(f"--topic {topic}: nothing is asked about that; {suggest_names(topic, TOPICS)}")
     if model is None:
+        from housewise.agent.clipr.house_questions import HouseConversation
         from housewise.language.embedder import MiniLM
 
-        return house_interview(MiniLM()) if topic == "house" else kitchen_interview(MiniLM())
+        return HouseConversation(MiniLM()) if topic == "house" else kitchen_interview(MiniLM())
     if topic == "house":
         raise UserError("--topic house has questions of its own; leave out --model")
     from housewise.agent.clipr.chat_steps import ChatSteps

@@ -196,8 +196,8 @@ class RuleConversation:
         self._say(_CONFIRM)
 
     def _suggest_command(self, question: InterviewQuestion) -> str:
-        wish = f"For {question.name}: prefer {question.options[0]}." if question.options else "For tea: prefer green."
-        return f'I leave that open. You can write a rule yourself, as in: housewise rules add {self._person} "{wish}"'
+        rule = question.example_rule
+        return f'I leave that open. You can write a rule yourself, as in: housewise rules add {self._person} "{rule}"'
 
     def _earlier_answer(self, question: InterviewQuestion) -> str:
         """Return the answer of an earlier conversation that ended before the answer was confirmed, or an empty text."""

