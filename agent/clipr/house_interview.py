@@ -6,23 +6,17 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from housewise.agent.clipr.answer_phrases import is_indifferent
 from housewise.agent.clipr.house_groups import GroupChoice, ThingGroup, split_by_group, thing_groups
 from housewise.agent.clipr.house_rules import PlaceKind, find_place_kinds
 from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Inquiry, MethodUsage
 from housewise.agent.clipr.local_steps.answer_meaning import split_wanted_refused
 from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule
 from housewise.language.embedder import Embedder
-from housewise.language.words import normalize_letters
 from housewise.worlds.choices.scenario import Situation
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 
 _PLACES = " ".join((*RECEPTACLE_KINDS, *ROOM_KINDS))
-_INDIFFERENT = re.compile(
-    r"(?:\b(?:no (?:real |strong |particular )?preference|whatever(?= *(?:[.!,]|$))|any of (?:them|these)"
-    r"|either (?:one )?is fine|up to you|not fussy|not picky|no idea|not sure|anything goes|all the same)\b"
-    r"|\bdo(?:n'?t| not) (?:really |much )?(?:mind|care|know)\b|\bdoes(?:n'?t| not) (?:really )?matter\b)"
-)
-"""Matches answers without a wish. Any other answer without a place becomes a rule that is not understood."""
 _TOKEN = re.compile(r"[0-9]+|[^\W\d_]+|\S")
 _JOINTS = frozenset({",", ";", ".", "&", "!", "and", "or", "then"})
 _MOST_DIGITS = 6
@@ -94,7 +88,7 @@ class HouseInterview:
                 if answer.wanted or answer.unwanted:
                     liked, disliked = ([spot.phrase for spot in some] for some in (answer.wanted, answer.unwanted))
                     rules.append(make_rule(answer.group.name, liked, disliked, source=turn))
-                elif not _is_indifferent(answer.text):
+                elif not is_indifferent(answer.text):
                     text = f"For {answer.group.name}: {answer.text}"[:MAX_RULE_CHARACTERS]
                     rules.append(Rule(text=text, source=turn))
         return tuple(rules)
@@ -120,10 +114,6 @@ class HouseInterview:
     def _parse_part(self, group: ThingGroup, text: str) -> _GroupAnswer:
         wanted, refused = (find_place_kinds(part) or () for part in split_wanted_refused(self._embedder, text, _PLACES))
         return _GroupAnswer(group, text, wanted, refused)
-
-
-def _is_indifferent(answer: str) -> bool:
-    return bool(_INDIFFERENT.search(normalize_letters(answer[:MAX_RULE_CHARACTERS])))
 
 
 def _parse_numbers(text: str) -> list[int]:
