@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import entr
 
 from housewise.agent.clipr.answer_phrases import normalize_line, phrase_pattern
+from housewise.agent.clipr.house_place_words import place_words
 from housewise.agent.clipr.house_rules import PlaceKind, to_place_kinds
 from housewise.language.embedder import Embedder, cosine
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, bundled_people, default_groups, load_preferences
@@ -27,9 +28,9 @@ MAX_GROUPS = 3
 """Maximum number of groups in a question."""
 _MAX_OPTIONS = 4
 _MAX_NAMED = 6
-_PRIOR_WEIGHT = 2.0
-"""Weight of the bundled people's habits, in answers about the same group."""
-_BOUNDARY = re.compile(r"[,.;:!?\n]|\b(?:and|but)\b")
+_BOUNDARY = re.compile(r"[,.;:!?]|\b(?:and|but)\b")
+_JOINING = re.compile(r"\b(?:and|or|both|also|the|my|our|all)\b|[\s,;:&]")
+"""Matches what may stand between names that share what is said after them."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,8 @@ class ThingGroup:
         things: Kinds of things.
         usual: Places where most people want them.
         options: Places to choose from, those that most people want first.
-        unusual_share: Share of the bundled people's wishes for its things that name no usual place.
+        unusual_share: Probability that somebody wants one of its things in none of the usual places, estimated from the
+            bundled people.
         other_names: What else people call some of the things.
     """
 
@@ -58,8 +60,12 @@ class ThingGroup:
         return ", ".join(self.things[:_MAX_NAMED]) + (" and the like" if len(self.things) > _MAX_NAMED else "")
 
     def differs(self, wanted: Sequence[PlaceKind]) -> bool:
-        """Return whether none of some wanted places is usual."""
-        return self.usual.isdisjoint(wanted)
+        """Return whether none of some wanted places is usual. A place without a room may be in any room."""
+        return not any(
+            spot.receptacle in (None, usual.receptacle) and spot.room in (None, usual.room)
+            for spot in wanted
+            for usual in self.usual
+        )
 
 
 @lru_cache(maxsize=8)
@@ -78,17 +84,19 @@ def thing_groups(excluded_person: str = "") -> tuple[ThingGroup, ...]:
         for home in homes:
             wanted.update(home)
         options = tuple(place for place, _ in wanted.most_common(_MAX_OPTIONS))
-        unusual = sum(set(usual).isdisjoint(home) for home in homes) / len(homes)
+        unusual = sum(set(usual).isdisjoint(home) for home in homes) / len(group.things)
+        # Laplace's rule of succession, with people as observations.
+        share = (unusual + 1) / (len(everybody) + 2)
         things = tuple(map(spoken_name, group.things))
-        found.append(ThingGroup(spoken_name(name), things, frozenset(usual), options, unusual))
+        found.append(ThingGroup(spoken_name(name), things, frozenset(usual), options, share))
     return tuple(sorted(found, key=lambda group: group.name))
 
 
 class GroupChoice:
     """Chooses the groups to ask about next.
 
-    The probability that the person wants a group elsewhere than usual is an average of the bundled people's habits and
-    of the answers about other groups, weighted by the similarity of the groups.
+    Whether the person wants a group elsewhere than usual (1) or not (0) is predicted by a Gaussian process over the
+    groups. Its mean before any answer is the bundled people's share. Groups correlate as far as their words are alike.
 
     Args:
         groups: All groups.
@@ -98,8 +106,10 @@ class GroupChoice:
     def __init__(self, groups: Sequence[ThingGroup], embedder: Embedder) -> None:
         self._groups = tuple(groups)
         texts = [f"{group.name}: {group.examples}" for group in groups]
-        self._similarity = np.clip(cosine(embedder, texts, texts), 0, 1).astype(np.float64)
         self._prior = np.array([group.unusual_share for group in groups])
+        deviation = np.sqrt(self._prior * (1 - self._prior))
+        similarity = cosine(embedder, texts, texts).astype(np.float64)
+        self._covariance = similarity * np.outer(deviation, deviation)
         self._things = np.array([len(group.things) for group in groups], dtype=np.float64)
 
     def choose(self, answered: Mapping[str, bool], skipped: Collection[str] = ()) -> tuple[ThingGroup, ...]:
@@ -107,75 +117,107 @@ class GroupChoice:
 
         Args:
             answered: For each group with an answer, by name, whether the person wants it elsewhere than usual.
-            skipped: Names of groups that must not be asked about now.
+            skipped: Names of other groups that must not be asked about.
         """
         names = [group.name for group in self._groups]
-        weight = np.full(len(names), _PRIOR_WEIGHT)
-        unusual = _PRIOR_WEIGHT * self._prior
+        mean, covariance = self._prior, self._covariance
         for name, differs in answered.items():
-            weight += self._similarity[names.index(name)]
-            unusual += self._similarity[names.index(name)] * differs
+            mean, covariance = _update(mean, covariance, names.index(name), float(differs))
         is_open = np.array([name not in answered and name not in skipped for name in names])
         chosen: list[int] = []
         while len(chosen) < MAX_GROUPS and is_open.any():
-            best = int(np.argmax(np.where(is_open, self._information(weight, unusual, is_open), -np.inf)))
+            information = self.expected_information(mean, covariance, is_open).sum(axis=1)
+            best = int(np.argmax(np.where(is_open, information, -np.inf)))
             chosen.append(best)
             is_open[best] = False
-            # The answer is not known yet: it counts as the one that is expected.
-            expected = unusual[best] / weight[best]
-            weight, unusual = weight + self._similarity[best], unusual + self._similarity[best] * expected
+            # The answer is not known yet: what is expected of other groups stays, and becomes more certain.
+            mean, covariance = _update(mean, covariance, best, mean[best])
         return tuple(self._groups[index] for index in chosen)
 
-    def _information(
-        self, weight: NDArray[np.float64], unusual: NDArray[np.float64], is_open: NDArray[np.bool_]
+    def expected_information(
+        self, mean: NDArray[np.float64], covariance: NDArray[np.float64], is_open: NDArray[np.bool_]
     ) -> NDArray[np.float64]:
-        """Return the expected information of an answer about each group, in bits; an array of shape (groups,)."""
-        probability = unusual / weight
+        """Return the expected information of an answer about one group (rows) about each other open one, in bits.
+
+        Args:
+            mean: Probability that each group is wanted elsewhere than usual; shape (groups,).
+            covariance: Covariance of the groups; shape (groups, groups).
+            is_open: Whether nothing is known of a group yet; shape (groups,).
+
+        Returns:
+            An array of shape (groups, groups). On the diagonal is what the answer says about its own group.
+        """
+        probability = np.clip(mean, 0, 1)
         bits = self._things * _uncertainty(probability)
-        remaining = np.zeros_like(self._similarity)
+        remaining = np.zeros_like(covariance)
         for differs, share in ((1.0, probability), (0.0, 1 - probability)):
-            updated = (unusual + self._similarity * differs) / (weight + self._similarity)  # (asked, others)
-            remaining += share[:, None] * self._things * _uncertainty(updated)
+            gain = covariance / np.maximum(np.diag(covariance), 1e-9)[:, None]
+            moved = np.clip(probability + gain * (differs - probability)[:, None], 0, 1)
+            remaining += share[:, None] * self._things * _uncertainty(moved)
         np.fill_diagonal(remaining, 0.0)
-        others = np.where(is_open, bits - remaining, 0.0)
-        np.fill_diagonal(others, bits)
-        return np.asarray(others.sum(axis=1))
+        return np.where(is_open, np.maximum(bits - remaining, 0.0), 0.0)
+
+
+def _update(
+    mean: NDArray[np.float64], covariance: NDArray[np.float64], index: int, value: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean and covariance after one value is observed."""
+    gain = covariance[index] / max(covariance[index, index], 1e-9)
+    return mean + gain * (value - mean[index]), covariance - np.outer(gain, covariance[index])
 
 
 def _uncertainty(unusual: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the entropy of where a thing is wanted, in bits. Unusual places are all as likely as each other."""
+    """Return the entropy of where a thing is wanted, in bits: in the usual places, or in any other one."""
     return np.asarray((entr(unusual) + entr(1 - unusual)) / np.log(2) + unusual * np.log2(len(RECEPTACLE_KINDS)))
 
 
 def names_group(text: str, groups: Sequence[ThingGroup]) -> bool:
     """Return whether a text names a group, or one of its things."""
-    return phrase_pattern(_owners(groups)).search(normalize_line(text)) is not None
+    return bool(_find_mentions(normalize_line(text), groups))
 
 
 def split_by_group(text: str, groups: Sequence[ThingGroup]) -> dict[str, str]:
     """Split an answer about several groups into what it says about each, by the group's name.
 
-    "Cups on the shelf, and books in the bedroom" is "cups on the shelf," for the group drinkware and "and books in the
-    bedroom" for the group books. An answer that names no group is about all of them. Names before a colon are left out.
+    Names that are joined share what comes after them. What is said before the first name, up to a comma or the like, is
+    about the groups that are not named; an answer that names none is about all. Names before a colon are left out.
     """
-    line, owners = normalize_line(text), _owners(groups)
-    mentions = list(phrase_pattern(owners).finditer(line))
+    line = normalize_line(text)
+    mentions = _find_mentions(line, groups)
     if len(groups) == 1 or not mentions:
         return {group.name: text for group in groups}
-    parts: dict[str, str] = {}
-    owner, start = owners[mentions[0][1]], 0
-    for mention in mentions:
-        named = owners[mention[1]]
-        if named != owner:
-            ends = [found.end() for found in _BOUNDARY.finditer(line, start, mention.start())]
-            end = ends[-1] if ends else mention.start()
-            parts[owner] = f"{parts.get(owner, '')} {line[start:end]}"
-            owner, start = named, end
-    parts[owner] = f"{parts.get(owner, '')} {line[start:]}"
+    first = [found.end() for found in _BOUNDARY.finditer(line, 0, mentions[0][0])]
+    start = first[-1] if first and _JOINING.sub("", line[: first[-1]]).strip(".") not in ("", "but") else 0
+    named = {name for *_, name in mentions}
+    parts = {group.name: line[:start] for group in groups if group.name not in named}
+    first_name, end_of_name, owners = mentions[0][0], mentions[0][1], [mentions[0][2]]
+    said: list[tuple[list[str], str]] = []
+    for begin, end, name in mentions[1:]:
+        joint = line[end_of_name:begin]
+        # "As usual for cookware, vases on the bed": a comma ends what began before the name.
+        begins_anew = joint.lstrip().startswith(",") and _JOINING.sub("", line[start:first_name])
+        if not _JOINING.sub("", joint) and not begins_anew:
+            owners.append(name)
+        elif name not in owners or begins_anew:
+            ends = [found.end() for found in _BOUNDARY.finditer(line, end_of_name, begin)]
+            cut = ends[-1] if ends else begin
+            said.append((owners, line[start:cut]))
+            owners, start, first_name = [name], cut, begin
+        end_of_name = end
+    said.append((owners, line[start:]))
+    for names, part in said:
+        for name in dict.fromkeys(names):
+            parts[name] = f"{parts.get(name, '')} {part}"
     label = re.compile(rf"\b(?:{'|'.join(re.escape(group.name.lower()) for group in groups)}):")
-    return {name: label.sub(" ", part).strip() for name, part in parts.items()}
+    return {name: label.sub(" ", part).strip() for name, part in parts.items() if part.strip()}
 
 
-def _owners(groups: Sequence[ThingGroup]) -> dict[str, str]:
-    """Return the name of the group of each thing and of each group, in lower case."""
-    return {word.lower(): group.name for group in groups for word in (*group.other_names, *group.things, group.name)}
+def _find_mentions(line: str, groups: Sequence[ThingGroup]) -> list[tuple[int, int, str]]:
+    """Return where a line names which groups. The laundry room and the coffee table name places."""
+    owners = {word.lower(): group.name for group in groups for word in (*group.other_names, *group.things, group.name)}
+    places = [found.span(1) for found in phrase_pattern(place_words()).finditer(line)]
+    return [
+        (*found.span(), owners[found[1]])
+        for found in phrase_pattern(owners).finditer(line)
+        if not any(start <= found.start() < end and end - start > len(found[1]) for start, end in places)
+    ]

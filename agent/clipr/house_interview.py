@@ -17,6 +17,7 @@ from housewise.worlds.choices.scenario import Situation
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 
 _PLACES = " ".join((*RECEPTACLE_KINDS, *ROOM_KINDS))
+_OPTION = re.compile(r"\((\d+)\) ([^,.()]+)")
 _TOKEN = re.compile(r"[0-9]+|[^\W\d_]+|\S")
 _JOINTS = frozenset({",", ";", ".", "&", "!", "and", "or", "then"})
 _MOST_DIGITS = 6
@@ -104,9 +105,9 @@ class HouseInterview:
         if not said.answer or not groups:
             return []
         if numbers := _parse_numbers(said.answer):
-            options = [(group, spot) for group in groups for spot in group.options]
-            named = [options[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(options)]
-            chosen = {group.name: tuple(spot for owner, spot in named if owner == group) for group in groups}
+            options = _numbered_options(said.question, groups)
+            named = [options[number] for number in dict.fromkeys(numbers) if number in options]
+            chosen = {group.name: tuple(spot for owner, spot in named if owner == group.name) for group in groups}
             return [_GroupAnswer(group, said.answer, chosen[group.name], ()) for group in groups if chosen[group.name]]
         parts = split_by_group(said.answer, groups)
         return [self._parse_part(group, parts[group.name]) for group in groups if group.name in parts]
@@ -114,6 +115,16 @@ class HouseInterview:
     def _parse_part(self, group: ThingGroup, text: str) -> _GroupAnswer:
         wanted, refused = (find_place_kinds(part) or () for part in split_wanted_refused(self._embedder, text, _PLACES))
         return _GroupAnswer(group, text, wanted, refused)
+
+
+def _numbered_options(question: str, groups: Sequence[ThingGroup]) -> dict[int, tuple[str, PlaceKind]]:
+    """Return the places that a question numbers, each with the group that is named before it."""
+    starts = {question.find(f"({group.examples})"): group.name for group in groups}
+    found: dict[int, tuple[str, PlaceKind]] = {}
+    for option in _OPTION.finditer(question):
+        owner = starts[max(start for start in starts if start < option.start())]
+        found |= {int(option[1]): (owner, place) for place in find_place_kinds(option[2]) or ()}
+    return found
 
 
 def _parse_numbers(text: str) -> list[int]:

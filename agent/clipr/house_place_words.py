@@ -27,12 +27,12 @@ class PlaceVocabulary:
 
     def __init__(self, usual: Sequence[PlaceKind] = ()) -> None:
         self._usual = tuple(usual)
-        self.topic_words = " ".join(_kinds_by_word())
+        self.topic_words = " ".join(place_words())
 
     def mark_phrases(self, text: str) -> str:
         """Return the text in lower case, with everyday words replaced by names of kinds."""
-        return phrase_pattern(_kinds_by_word()).sub(
-            lambda found: self._kind(_kinds_by_word()[found[1]]), normalize_line(text)
+        return phrase_pattern(place_words()).sub(
+            lambda found: self._kind(place_words()[found[1]]), normalize_line(text)
         )
 
     def find_values(self, text: str, wanted: bool) -> tuple[str, ...]:
@@ -58,7 +58,7 @@ class PlaceVocabulary:
 
 
 @lru_cache(maxsize=1)
-def _kinds_by_word() -> Mapping[str, tuple[str, ...]]:
+def place_words() -> Mapping[str, tuple[str, ...]]:
     """Return the kinds that each word may mean. The kinds' own names mean themselves."""
     places = read_model(PLACE_WORDS, _PlaceWordsFile).places
     return places | {name: (name,) for name in (*RECEPTACLE_KINDS, *ROOM_KINDS)}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
-from housewise.agent.clipr.answer_phrases import NoSuchOption, normalize_line, replace_option_numbers
+from housewise.agent.clipr.answer_phrases import NoSuchOption, normalize_line, phrase_pattern, replace_option_numbers
 from housewise.agent.clipr.house_groups import (
     MAX_GROUPS,
     GroupChoice,
@@ -31,11 +32,15 @@ from housewise.agent.clipr.terminal_interview import (
 )
 from housewise.core.validation import read_model
 from housewise.language.embedder import Embedder
-from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 
-_USUAL = r"(?:as (?:usual|always|you say)|(?:in |at )?(?:the|their) usual(?: places?)?|like (?:that|everybody))\b"
-_AS_USUAL = re.compile(rf"\b{_USUAL}")
-_ALL_AS_USUAL = re.compile(rf"\W*(?:all |everything |they(?:'re)? all )?{_USUAL}[\s,.;]*")
+_USUAL = r"(?:as (?:usual|always|you say)|(?:in |at )?(?:the|their) usual(?: places?)?)\b"
+_USUAL_PART = re.compile(rf"(?<!not )(?<!n't )\b{_USUAL}")
+_OTHERS_USUAL = re.compile(
+    r"(?:^|[,.;:]|\band\b)\W*(?:(?:and|all|everything(?: else)?|(?:the|all) (?:rest|others?)|they|them|it(?:'s)?)\W+)*"
+    rf"(?:(?:is|are|be|stays?|all|fine)\W+)*{_USUAL}\W*(?=$|[,.;:]|\b(?:but|except)\b)"
+)
+"""Matches a clause such as "all as usual" or "the rest stays as usual", which names no group."""
+_BESIDE_NUMBERS = re.compile(r"\b(?:for|in|at|on|to|is|are|number|option)\b|:")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,60 +66,100 @@ class GroupsQuestion(InterviewQuestion):
             text = said if names_group(said, self.groups) else replace_option_numbers(said, self.options)
         except NoSuchOption as problem:
             raise AnswerNotUnderstood(str(problem)) from problem
+        text = normalize_line(text)
+        rest = _OTHERS_USUAL.sub(" ", text)
+        is_usual, has_rest = rest != text, any(letter.isalnum() for letter in rest.replace("but", ""))
+        if is_usual and has_rest and not names_group(rest, self.groups):
+            raise self._unclear(self.parts)
         found = dict(before.parts) if before else {}
-        if usual := _ALL_AS_USUAL.match(normalize_line(text)):
-            found = {group.name: self._parse_part(group, "as usual", None, False) for group in self.groups}
-            text = normalize_line(text)[usual.end() :]
-        elif before and not names_group(text, self.groups):
-            ruled = [group for group in self.groups if group.name in found and found[group.name].rules]
+        if before and not is_usual and not names_group(rest, self.groups):
+            ruled = [name for name, part in found.items() if part.rules]
             if len(ruled) > 1:
-                raise AnswerNotUnderstood(f"Say for which: {', '.join(group.name for group in ruled)}.")
-            text = f"{ruled[0].name}: {text}"
-        if not usual or names_group(text, self.groups):
-            for name, part in split_by_group(text, self.groups).items():
-                group = next(each for each in self.groups if each.name == name)
-                found[name] = self._parse_part(group, part, found.get(name), adds)
+                raise self._unclear(ruled)
+            rest = f"{ruled[0]}: {rest}"
+        said_of = split_by_group(rest, self.groups) if has_rest else {}
+        for group in self.groups:
+            if group.name in said_of:
+                found[group.name] = self._parse_part(group, said_of[group.name], found.get(group.name), adds)
+            elif is_usual:
+                found[group.name] = self._parse_part(group, "as usual", None, False)
         return _combine([(group.name, found[group.name]) for group in self.groups if group.name in found])
 
+    def _unclear(self, names: Iterable[str]) -> AnswerNotUnderstood:
+        return AnswerNotUnderstood(f"Say for which: {', '.join(names)}.", keeps_before=True)
+
     def _parse_part(self, group: ThingGroup, text: str, before: ParsedAnswer | None, adds: bool) -> ParsedAnswer:
-        """Parse what is said about a group. Its options have their numbers of the whole question and those from 1."""
+        """Parse what is said about one group."""
         part = self.parts[group.name]
-        numbered = [option.removeprefix(f"{group.name}: ") for option in self.options]
-        first = self.options.index(f"{group.name}: {part.options[0]}")
-        last = first + len(part.options)
-        known = [
-            numbered[at] if at >= first else part.options[at] if at < len(part.options) else "" for at in range(last)
-        ]
-        if _AS_USUAL.search(normalize_line(text)):
-            usual = [option for option, place in zip(part.options, group.options, strict=True) if place in group.usual]
-            text = ", then ".join(usual or part.options)
+        before = before if before and before.rules else None
         try:
-            return part.parse_answer(
-                replace_option_numbers(text, known), before if before and before.rules else None, adds
-            )
+            if _USUAL_PART.search(text):
+                return _parse_usual(group, part, _USUAL_PART.sub(" ", text))
+            return part.parse_answer(self._replace_numbers(group, text), before, adds)
         except (AnswerNotUnderstood, NoSuchOption) as problem:
             raise AnswerNotUnderstood(f"{group.name}: {problem}") from problem
+
+    def _replace_numbers(self, group: ThingGroup, text: str) -> str:
+        """Replace numbers of options in what is said about a group. "The second one" is the group's second one.
+
+        Raises:
+            NoSuchOption: A number is that of another group.
+        """
+        part = self.parts[group.name]
+        first = self.options.index(f"{group.name}: {part.options[0]}") + 1
+        names = phrase_pattern((*group.other_names, *group.things, group.name.lower()))
+        bare = _BESIDE_NUMBERS.sub(" ", names.sub(" ", text))
+        for number in map(int, re.findall(r"\b\d{1,6}\b", bare)):
+            if not first <= number < first + len(part.options):
+                raise NoSuchOption(f"{number} is not among its options, {first} to {first + len(part.options) - 1}.")
+        local = re.sub(r"\b\d{1,6}\b", lambda found: str(int(found[0]) - first + 1), bare)
+        replaced = replace_option_numbers(local, part.options)
+        return text if replaced == local else replaced
+
+
+def _parse_usual(group: ThingGroup, part: WrittenQuestion, rest: str) -> ParsedAnswer:
+    """Parse an answer that takes the usual places of a group, less those that the rest of the answer refuses."""
+    options = zip(part.options, group.options, strict=True)
+    usual = [option for option, place in options if place in group.usual] or part.options
+    understood = part.parse_answer(", then ".join(usual))
+    if find_place_kinds(part.words.mark_phrases(rest)):
+        return part.parse_answer(rest, understood, adds=True)
+    return understood
 
 
 def _combine(parts: Sequence[tuple[str, ParsedAnswer]]) -> ParsedAnswer:
     """Return the meaning of an answer about several groups."""
+    answers = [part.answer for _, part in parts]
+    is_same = len(answers) > 1 and len(set(answers)) == 1
     return ParsedAnswer(
-        "; ".join(f"{name}: {part.answer}" for name, part in parts),
+        answers[0] if is_same else "; ".join(f"{name}: {part.answer}" for name, part in parts),
         rules=tuple(rule for _, part in parts for rule in part.rules),
         left_out=tuple(dict.fromkeys(clause for _, part in parts for clause in part.left_out)),
         parts=dict(parts),
     )
 
 
-def _other_names(group: ThingGroup, question: str) -> tuple[str, ...]:
-    """Return words for a group beside its name, from the question: jam, honey and spreads for spreads and oils.
+def _other_names(group: ThingGroup, question: str, heads: Mapping[str, str]) -> tuple[str, ...]:
+    """Return words for a group beside its name: jam, honey and spreads for spreads and oils, pan for frying pan.
 
-    Words of places are left out: somebody who speaks of the coffee table does not speak of coffee.
+    Args:
+        group: The group.
+        question: The question about it in everyday words, as in "Where do jam and honey belong?".
+        heads: Last words of names of things, with the only group that has them.
     """
     asked = re.sub(r"^.*where do (?:the )?| and other .*$| belong\?$", "", question.lower())
-    places = {word for kind in (*RECEPTACLE_KINDS, *ROOM_KINDS) for word in kind.split()}
     names = (*re.split(r", | and (?:the |their )?", asked), *group.name.split(" and "))
-    return tuple(name for name in names if name not in places)
+    own = (head for head, owner in heads.items() if owner == group.name)
+    return tuple(dict.fromkeys(name for name in (*names, *own) if name))
+
+
+def _unique_heads(groups: Sequence[ThingGroup]) -> dict[str, str]:
+    """Return the last words of names of things and groups that only one group has, with that group."""
+    owners: defaultdict[str, set[str]] = defaultdict(set)
+    for group in groups:
+        for name in (*group.things, group.name):
+            owners[name.split()[-1]].add(group.name)
+    return {head: names.pop() for head, names in owners.items() if len(names) == 1}
 
 
 class HouseConversation:
@@ -122,31 +167,44 @@ class HouseConversation:
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
-        self._texts = read_model(QUESTIONS, QuestionFile).house
+        texts = read_model(QUESTIONS, QuestionFile).house
+        groups = thing_groups()
+        heads = _unique_heads(groups)
+        self._texts = {group.name: texts.get(group.name, f"Where do {group.name} belong?") for group in groups}
         self._groups = tuple(
-            replace(group, other_names=_other_names(group, self._texts[group.name])) for group in thing_groups()
+            replace(group, other_names=_other_names(group, self._texts[group.name], heads)) for group in groups
         )
         self._choice = GroupChoice(self._groups, embedder)
 
     def next_question(
         self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int
     ) -> InterviewQuestion | None:
-        """See Interview.next_question. Groups that were skipped are asked about again after the others."""
+        """See Interview.next_question."""
+        asked = {group.name for text in skipped for group in self._groups_of(text)}
         answered: dict[str, bool] = {}
         for said in dialogue:
             groups = self._groups_of(said.question)
-            for name, text in split_by_group(said.answer, groups).items() if said.answer and groups else ():
-                group = next(each for each in groups if each.name == name)
-                answered[name] = group.differs(find_place_kinds(text) or group.options)
-            answered |= {group.name: answered.get(group.name, False) for group in groups}
-        passed = {group.name for text in skipped for group in self._groups_of(text)}
-        chosen = self._choice.choose(answered, passed)
+            asked |= {group.name for group in groups}
+            if said.answer and groups:
+                answered |= self._read_wishes(groups, said.answer)
+        chosen = self._choice.choose(answered, asked)
         return self._question(chosen) if chosen else None
 
     def count_open_questions(self, dialogue: Sequence[DialogueTurn]) -> int | None:
         """See Interview.count_open_questions."""
         asked = {group.name for said in dialogue for group in self._groups_of(said.question)}
         return ceil((len(self._groups) - len(asked)) / MAX_GROUPS)
+
+    def _read_wishes(self, groups: Sequence[ThingGroup], answer: str) -> dict[str, bool]:
+        """Return of which groups an earlier answer says where they are wanted, and whether that differs from usual."""
+        try:
+            parts = self._question(groups).parse_answer(answer).parts
+        except AnswerNotUnderstood:
+            return {}
+        wanted = {
+            group: find_place_kinds(", ".join(parts[group.name].wanted)) for group in groups if group.name in parts
+        }
+        return {group.name: group.differs(places) for group, places in wanted.items() if places}
 
     def _groups_of(self, question: str) -> list[ThingGroup]:
         """Return the groups that a question is about, also one that a simulated person was asked."""

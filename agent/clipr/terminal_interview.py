@@ -78,7 +78,16 @@ class ParsedAnswer:
 
 
 class AnswerNotUnderstood(Exception):
-    """An answer could not be parsed. The message says what would be understood."""
+    """An answer could not be parsed. The message says what would be understood.
+
+    Args:
+        message: The message.
+        keeps_before: Whether the answer that it corrects still holds, also where the person said no to it.
+    """
+
+    def __init__(self, message: str, keeps_before: bool = False) -> None:
+        super().__init__(message)
+        self.keeps_before = keeps_before
 
 
 @dataclass(frozen=True, kw_only=True)

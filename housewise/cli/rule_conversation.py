@@ -287,7 +287,7 @@ def _apply_reply(question: InterviewQuestion, understood: ParsedAnswer, reply: s
         # "Yes, I like it that way" says nothing more; "yes, but ..." does.
         if confirmation.agrees and not confirmation.adds:
             return understood
-        if confirmation.agrees is False:
+        if confirmation.agrees is False and not problem.keeps_before:
             raise _Refused(str(problem)) from problem
         raise
     return understood if confirmation.agrees and new.rules == understood.rules else new

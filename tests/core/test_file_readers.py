@@ -182,6 +182,7 @@ OWN = (
     "agent/basis/goal_hearing.py",
     "agent/basis/knowledge.py",
     "agent/clipr/house_place_words.py",
+    "agent/clipr/house_questions.py",
     "agent/clipr/terminal_interview.py",
     "people/kitchen/invented_profiles.py",
     "people/lab/chat_user.py",

@@ -2,6 +2,7 @@
 
 import importlib.util
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,23 +84,54 @@ def test_those_groups_come_first_whose_answers_say_most() -> None:
     assert len(first) == 3 and all(1 <= len(group.options) <= 4 for group in groups)
     assert not set(first) & set(choice.choose({group.name: False for group in first}))
     assert not set(first) & set(choice.choose({}, skipped=[group.name for group in first]))
-    # Who wants tableware elsewhere than usual probably wants drinkware elsewhere, too.
-    is_next = {differs: choice.choose({"tableware": differs})[0].name for differs in (False, True)}
-    assert is_next[True] != is_next[False] == first[0].name
+    # Who wants tableware elsewhere than usual probably wants other things of the kitchen elsewhere, too.
+    following = {differs: choice.choose({"tableware": differs}) for differs in (False, True)}
+    assert following[True] != following[False]
     answered = {group.name: False for group in groups if group.name != "books"}
     assert [group.name for group in choice.choose(answered)] == ["books"] and not choice.choose(answered, ["books"])
 
 
-def test_an_answer_is_split_by_the_groups_that_it_names() -> None:
+@needs_minilm
+def test_an_answer_says_something_about_its_own_group_and_never_less_than_nothing_about_others() -> None:
+    choice = GroupChoice(thing_groups(), shared_minilm())
+    count = len(thing_groups())
+    mean = np.linspace(0, 1, count)
+    deviation = np.sqrt(mean * (1 - mean))
+    everything = np.ones(count, bool)
+    bits = choice.expected_information(mean, 0.5 * np.outer(deviation, deviation), everything)
+    assert bits.min() >= 0 and not bits[0].any(), "that the person wants these as usual is certain"
+    uncorrelated = choice.expected_information(mean, np.diag(deviation**2), everything)
+    assert not (uncorrelated - np.diag(np.diag(uncorrelated))).round(9).any()
+
+
+@pytest.mark.parametrize(
+    ("said", "parts"),
+    [
+        (
+            "Mugs on the shelf, never on the table; toys go in the chest and books: the bed. Teacups in the sink",
+            {
+                "drinkware": "mugs on the shelf, never on the table;  teacups in the sink",
+                "toys": "toys go in the chest and",
+                "books": "the bed.",
+            },
+        ),
+        ("on the shelf", {"drinkware": "on the shelf", "toys": "on the shelf", "books": "on the shelf"}),
+        ("books and toys on the bed", {"books": "books and toys on the bed", "toys": "books and toys on the bed"}),
+        (
+            "all on the shelf, but books on the coffee table",
+            {
+                "drinkware": "all on the shelf, but",
+                "toys": "all on the shelf, but",
+                "books": "books on the coffee table",
+            },
+        ),
+        ("never put mugs on the table", {"drinkware": "never put mugs on the table"}),
+    ],
+)
+def test_an_answer_is_split_by_the_groups_that_it_names(said: str, parts: dict[str, str]) -> None:
     groups = [group for group in thing_groups() if group.name in ("drinkware", "toys", "books")]
-    said = "Mugs on the shelf, never on the table; toys go in the chest and books: the bed. Teacups in the sink"
-    assert split_by_group(said, groups) == {
-        "drinkware": "mugs on the shelf, never on the table;  teacups in the sink",
-        "toys": "toys go in the chest and",
-        "books": "the bed.",
-    }
-    assert split_by_group("on the shelf", groups) == dict.fromkeys(("books", "drinkware", "toys"), "on the shelf")
-    assert split_by_group("on the shelf", groups[:1]) == {groups[0].name: "on the shelf"}
+    assert split_by_group(said, groups) == parts
+    assert split_by_group(said, groups[:1]) == {groups[0].name: said}
 
 
 PLACES = {
@@ -200,6 +232,10 @@ def test_answers_become_rules_that_houses_understand() -> None:
         HouseRule(three.things, (SHELF,), (TABLE,)),
     ]
     assert [rule.source for rule in rules] == [1, 1, 2, 4] and "on the moon." in rules[3].text
+    # Numbers are those of the question, also of one that was asked before the places had others.
+    earlier = f"Where should {six.name} be ({six.examples}), and where not? Usual are (1) bed in the lobby, (7) oven."
+    rules = interview.synthesize((), [DialogueTurn(earlier, "7, 1, 2")])
+    assert parse_house_rule(rules[0]) == HouseRule(six.things, (PlaceKind("oven"), PlaceKind("bed", "lobby")))
     inquiry = interview.inquire((), dialogue, 4)
     assert inquiry.question and len(inquiry.unresolved) == len(groups) - 6
     assert not any(f"({group.examples})" in inquiry.question for group in groups[:6])
