@@ -23,6 +23,9 @@ class CriticSettings(Settings):
     sensitivity: Annotated[float, _IF_ADAPTIVE] = Field(default=1.0, ge=0)
     """Drop of accuracy that makes the critic consider feedback, in standard deviations of the accuracies so far (τ in
     the paper)."""
+    min_accuracy: Annotated[float | None, _IF_ADAPTIVE] = Field(default=None, ge=0, le=1)
+    """Accuracy of a batch below which the critic considers feedback even if accuracy has not dropped. null considers it
+    after a drop only, as the paper does."""
     recent_choices: Annotated[int, _IF_ADAPTIVE] = Field(default=10, ge=1, le=MAX_COUNT)
     """Number of recent choices that the critic reads when it words a question (K in the paper)."""
     accuracy_gate: Annotated[bool, _IF_ADAPTIVE] = True
