@@ -9,23 +9,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import log2
 
-from housewise.agent.clipr.house_rules import PlaceKind, find_place_kinds, to_place_kinds
+from housewise.agent.clipr.answer_phrases import NoSuchOption, replace_option_numbers
+from housewise.agent.clipr.house_place_words import PlaceVocabulary
 from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Inquiry, MethodUsage
 from housewise.agent.clipr.local_steps.answer_meaning import split_wanted_refused
 from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule
 from housewise.language.embedder import Embedder
 from housewise.language.words import normalize_letters
 from housewise.worlds.choices.scenario import Situation
+from housewise.worlds.house.place_kinds import PlaceKind, to_place_kinds
 from housewise.worlds.house.preferences import (
-    RECEPTACLE_KINDS,
-    ROOM_KINDS,
     bundled_people,
     default_groups,
     load_preferences,
 )
 from housewise.worlds.house.spoken_names import spoken_name
 
-_PLACES = " ".join((*RECEPTACLE_KINDS, *ROOM_KINDS))
 _INDIFFERENT = re.compile(
     r"(?:\b(?:no (?:real |strong |particular )?preference|whatever(?= *(?:[.!,]|$))|any of (?:them|these)"
     r"|either (?:one )?is fine|up to you|not fussy|not picky|no idea|not sure|anything goes|all the same)\b"
@@ -34,9 +33,6 @@ _INDIFFERENT = re.compile(
 """Matches answers without a wish. Any other answer without a place becomes a rule that is not understood."""
 _MOST_OPTIONS = 6
 _MOST_NAMED = 6
-_TOKEN = re.compile(r"[0-9]+|[^\W\d_]+|\S")
-_JOINTS = frozenset({",", ";", ".", "&", "!", "and", "or", "then"})
-_MOST_DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -127,24 +123,16 @@ class HouseInterview:
 
     def _parse_places(self, group: ThingGroup, answer: str) -> tuple[tuple[PlaceKind, ...], tuple[PlaceKind, ...]]:
         """Return the wanted and the unwanted places of an answer."""
-        if numbers := _parse_numbers(answer):
-            named = [number for number in numbers if 1 <= number <= len(group.options)]
-            return tuple(dict.fromkeys(group.options[number - 1] for number in named)), ()
-        wanted, refused = (
-            find_place_kinds(text) or () for text in split_wanted_refused(self._embedder, answer, _PLACES)
-        )
-        return wanted, refused
+        words = PlaceVocabulary(group.options)
+        try:
+            named = replace_option_numbers(answer, [spot.phrase for spot in group.options])
+        except NoSuchOption:
+            return (), ()
+        wanted, refused = split_wanted_refused(self._embedder, words.mark_phrases(named), words.topic_words)
+        return words.find_places(wanted, wanted=True), words.find_places(refused, wanted=False)
 
     def _is_indifferent(self, answer: str) -> bool:
         return bool(_INDIFFERENT.search(normalize_letters(answer[:MAX_RULE_CHARACTERS])))
-
-
-def _parse_numbers(text: str) -> list[int]:
-    """Return the numbers of an answer that consists of numbers only, as in "1, 3 and 4"; otherwise []."""
-    words = _TOKEN.findall(text.lower())
-    numbers = [word for word in words if word.isdecimal()]
-    alone = all(word in _JOINTS for word in words if not word.isdecimal())
-    return [int(number[:_MOST_DIGITS]) for number in numbers] if alone else []
 
 
 def _entropy(homes: Sequence[frozenset[PlaceKind]]) -> float:
