@@ -101,7 +101,7 @@ class Critic:
 
     Args:
         inference: Its language steps judge; it chooses again in the processed scenarios.
-        settings: τ, K and whether there is an accuracy gate.
+        settings: τ, K, whether there is an accuracy gate, and the accuracy that is low without a drop (ours).
     """
 
     inference: Inference
@@ -125,7 +125,8 @@ class Critic:
         """
         judged = processed.recent(self.settings.recent_choices)
         review = Review(len(processed.situations), accuracy(batch), "gate closed")
-        if not is_gate_open(review.accuracy, earlier, self.settings.sensitivity):  # line 9
+        is_low = self.settings.min_accuracy is not None and review.accuracy < self.settings.min_accuracy
+        if not is_low and not is_gate_open(review.accuracy, earlier, self.settings.sensitivity):  # line 9
             return review
         if not self.language.investigate(sum(decision.right for decision in batch), len(batch)):  # line 11
             return replace(review, outcome="not worth it")

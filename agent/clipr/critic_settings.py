@@ -14,15 +14,22 @@ _IF_ADAPTIVE = Affects(needs=("method", "adaptive"))
 
 
 class CriticSettings(Settings):
-    """Hyperparameters of the critic. The paper's text lacks most values; these follow from its efficiency scores."""
+    """Hyperparameters of the critic. The paper's text lacks most values.
+
+    B follows from its efficiency scores. F was chosen by the experiment clipr/feedback_interval.
+    """
 
     batch: int = Field(default=10, ge=1, le=MAX_COUNT)
     """Number of scenarios per batch (B in the paper)."""
-    feedback_interval: Annotated[int, _IF_ADAPTIVE] = Field(default=20, ge=1, le=MAX_COUNT)
-    """Number of scenarios after which feedback is considered, a multiple of the batch size (F in the paper)."""
+    feedback_interval: Annotated[int, _IF_ADAPTIVE] = Field(default=10, ge=1, le=MAX_COUNT)
+    """Number of scenarios after which feedback is considered, a multiple of the batch size (F in the paper). The
+    default was chosen on training scenarios."""
     sensitivity: Annotated[float, _IF_ADAPTIVE] = Field(default=1.0, ge=0)
     """Drop of accuracy that makes the critic consider feedback, in standard deviations of the accuracies so far (τ in
     the paper)."""
+    min_accuracy: Annotated[float | None, _IF_ADAPTIVE] = Field(default=None, ge=0, le=1)
+    """Accuracy of a batch below which the critic considers feedback even if accuracy has not dropped. null considers it
+    after a drop only, as the paper does."""
     recent_choices: Annotated[int, _IF_ADAPTIVE] = Field(default=10, ge=1, le=MAX_COUNT)
     """Number of recent choices that the critic reads when it words a question (K in the paper)."""
     accuracy_gate: Annotated[bool, _IF_ADAPTIVE] = True

@@ -19,8 +19,8 @@ from scipy.special import entr
 
 from housewise.agent.clipr.answer_phrases import normalize_line, phrase_pattern
 from housewise.agent.clipr.house_place_words import place_words
-from housewise.agent.clipr.house_rules import PlaceKind, to_place_kinds
 from housewise.language.embedder import Embedder, cosine
+from housewise.worlds.house.place_kinds import PlaceKind, to_place_kinds
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, bundled_people, default_groups, load_preferences
 from housewise.worlds.house.spoken_names import spoken_name
 

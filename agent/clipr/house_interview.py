@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from housewise.agent.clipr.answer_phrases import is_indifferent
 from housewise.agent.clipr.house_groups import GroupChoice, ThingGroup, split_by_group, thing_groups
-from housewise.agent.clipr.house_rules import PlaceKind, find_place_kinds
 from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Inquiry, MethodUsage
 from housewise.agent.clipr.local_steps.answer_meaning import split_wanted_refused
 from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule
 from housewise.language.embedder import Embedder
 from housewise.worlds.choices.scenario import Situation
+from housewise.worlds.house.place_kinds import PlaceKind, find_place_kinds
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 
 _PLACES = " ".join((*RECEPTACLE_KINDS, *ROOM_KINDS))

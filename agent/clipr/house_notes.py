@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from housewise.agent.clipr.house_rules import HouseRule, PlaceKind, parse_house_rule
+from housewise.agent.clipr.house_rules import HouseRule, parse_house_rule
 from housewise.agent.clipr.rules import Rule, parse_rule
 from housewise.people.memory import About, Memory, Note
 from housewise.people.memory.note import MAX_THINGS, current_time, next_millisecond
+from housewise.worlds.house.place_kinds import PlaceKind
 
 HOUSE_TOPIC = "house"
 """Topic of notes about the house that planners do not use: answers, and rules that are not understood."""

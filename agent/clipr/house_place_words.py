@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from housewise.agent.clipr.answer_phrases import normalize_line, phrase_pattern
-from housewise.agent.clipr.house_rules import PlaceKind, find_place_kinds
 from housewise.core.configs import CONFIGS
 from housewise.core.validation import StrictModel, read_model
+from housewise.worlds.house.place_kinds import PlaceKind, find_place_kinds
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 
 PLACE_WORDS = CONFIGS / "clipr" / "everyday_places.yaml"
@@ -36,12 +36,16 @@ class PlaceVocabulary:
         )
 
     def find_values(self, text: str, wanted: bool) -> tuple[str, ...]:
-        """Return the places that a marked text names.
+        """Return the places that a marked text names, in the words of rules; see ``find_places``."""
+        return tuple(map(self.phrase, self.find_places(text, wanted)))
+
+    def find_places(self, text: str, wanted: bool) -> tuple[PlaceKind, ...]:
+        """Return the places that a marked text names, without repetition.
 
         A wanted place without a room gets the room of the only usual place with that receptacle.
         """
         spots = find_place_kinds(text) or ()
-        return tuple(dict.fromkeys(self.phrase(self._with_room(spot) if wanted else spot) for spot in spots))
+        return tuple(dict.fromkeys(self._with_room(spot) if wanted else spot for spot in spots))
 
     @staticmethod
     def phrase(spot: PlaceKind) -> str:

@@ -19,7 +19,6 @@ from housewise.agent.clipr.house_groups import (
 )
 from housewise.agent.clipr.house_interview import house_question
 from housewise.agent.clipr.house_place_words import PlaceVocabulary
-from housewise.agent.clipr.house_rules import find_place_kinds
 from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.agent.clipr.terminal_interview import (
     QUESTIONS,
@@ -32,6 +31,7 @@ from housewise.agent.clipr.terminal_interview import (
 )
 from housewise.core.validation import read_model
 from housewise.language.embedder import Embedder
+from housewise.worlds.house.place_kinds import find_place_kinds
 
 _USUAL = r"(?:as (?:usual|always|you say)|(?:in |at )?(?:the|their) usual(?: places?)?)\b"
 _USUAL_PART = re.compile(rf"(?<!not )(?<!n't )\b{_USUAL}")

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from housewise.agent.clipr.house_interview import HouseInterview
 from housewise.agent.clipr.house_notes import HOUSE_TOPIC, house_rule_notes
-from housewise.agent.clipr.house_rules import parse_house_rule, to_place_kinds
+from housewise.agent.clipr.house_rules import parse_house_rule
 from housewise.agent.clipr.recorded_interview import hold_interview
 from housewise.agent.clipr.rules import Rule, parse_rule
 from housewise.experiments.runner import MeasuredValue
@@ -17,6 +17,7 @@ from housewise.language.embedder import shared_minilm
 from housewise.people.house.respondent import HouseRespondent
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.systems.personalize.settings import PersonalizeSettings
+from housewise.worlds.house.place_kinds import to_place_kinds
 from housewise.worlds.house.preferences import HousePreferences, Places, default_groups, load_preferences
 from housewise.worlds.house.spoken_names import spoken_name
 

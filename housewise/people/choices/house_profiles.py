@@ -7,8 +7,9 @@ from collections import Counter, defaultdict
 from housewise.core.configs import CONFIGS
 from housewise.core.validation import StrictModel, read_model
 from housewise.people.choices.profiles import NamedItem, Profile, ProfileTopic, read_profile
-from housewise.people.house.places import ANSWERED_PLACES, Spot, interleave_rooms
+from housewise.people.house.respondent import ANSWERED_PLACES
 from housewise.worlds.choices.scenario import ChoiceSet
+from housewise.worlds.house.place_kinds import PlaceKind, interleave_rooms, is_wanted, to_place_kinds
 from housewise.worlds.house.preferences import (
     ANY_ROOM,
     HousePreferences,
@@ -29,15 +30,14 @@ class PlaceWords(StrictModel):
     rooms: dict[str, str]
     receptacles: dict[str, str]
 
-    def phrase(self, spot: Spot) -> str:
+    def phrase(self, place: PlaceKind) -> str:
         """Return a place in these words. A kind without an entry keeps its own name."""
-        room, receptacle = spot
+        receptacle, room = place.receptacle or "", place.room or ANY_ROOM
         return f"{self.receptacles.get(receptacle, receptacle)} {self.rooms.get(room, room)}"
 
-    def item(self, spot: Spot) -> NamedItem:
+    def item(self, place: PlaceKind) -> NamedItem:
         """Return a place with the names by which a question may refer to it: the receptacle and the room."""
-        room, receptacle = spot
-        return NamedItem(phrase=self.phrase(spot), called=(receptacle, *((room,) if room != ANY_ROOM else ())))
+        return NamedItem(phrase=self.phrase(place), called=tuple(filter(None, (place.receptacle, place.room))))
 
 
 def find_profile(choices: ChoiceSet) -> Profile:
@@ -57,14 +57,14 @@ def house_profile(person: HousePreferences) -> Profile:
     """
     words, groups = read_model(PLACE_WORDS_FILE, PlaceWords), default_groups()
     group_of = {thing: name for name, group in groups.items() for thing in group.things}
-    same_places: defaultdict[tuple[str, tuple[Spot, ...]], list[str]] = defaultdict(list)
+    same_places: defaultdict[tuple[str, tuple[PlaceKind, ...]], list[str]] = defaultdict(list)
     for thing in person.categories:
-        same_places[group_of.get(thing, thing), _spots(person.places_for(thing))].append(thing)
-    common = _most_common_spots()
+        same_places[group_of.get(thing, thing), _interleaved(person.places_for(thing))].append(thing)
+    common = _most_common_places()
     topics = []
     for (group, wanted), things in same_places.items():
-        usual = _spots(groups[group].wanted) if group in groups else ()
-        refused = [spot for spot in dict.fromkeys((*usual, *common)) if not person.wants(things[0], *spot)]
+        usual = _interleaved(groups[group].wanted) if group in groups else ()
+        refused = [place for place in dict.fromkeys((*usual, *common)) if not is_wanted(person, things[0], place)]
         if wanted and refused:
             topics.append(
                 ProfileTopic(
@@ -78,12 +78,14 @@ def house_profile(person: HousePreferences) -> Profile:
     return Profile(name=person.name, topics=tuple(topics))
 
 
-def _spots(places: Places) -> tuple[Spot, ...]:
-    return tuple(interleave_rooms([(room, kind) for room, kinds in places.items() for kind in kinds]))
+def _interleaved(places: Places) -> tuple[PlaceKind, ...]:
+    return tuple(interleave_rooms(to_place_kinds(places)))
 
 
-def _most_common_spots() -> list[Spot]:
+def _most_common_places() -> list[PlaceKind]:
     """Return the places where the bundled people want anything, the most common first."""
     everybody = map(load_preferences, bundled_people())
-    count = Counter(spot for who in everybody for thing in who.categories for spot in _spots(who.places_for(thing)))
-    return [spot for spot, _ in count.most_common() if spot[0] != ANY_ROOM]
+    count = Counter(
+        place for who in everybody for thing in who.categories for place in _interleaved(who.places_for(thing))
+    )
+    return [place for place, _ in count.most_common() if place.room]

@@ -6,13 +6,15 @@ import re
 from collections import Counter
 
 from housewise.core.validation import read_model
-from housewise.people.house.places import ANSWERED_PLACES, Spot, interleave_rooms
 from housewise.people.respondent import Answer, Question
 from housewise.people.speech import UNSEEN_SPEECH_FILE, Speech
 from housewise.worlds.choices.scenario import random_from_text
-from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, HousePreferences
+from housewise.worlds.house.place_kinds import PlaceKind, find_quoted_kinds, interleave_rooms, to_place_kinds
+from housewise.worlds.house.preferences import HousePreferences
 from housewise.worlds.house.spoken_names import spoken_name
 
+ANSWERED_PLACES = 4
+"""Places that a person names at most in one answer."""
 _GROUP = re.compile(r"(?P<name>[^\W\d][\w' ]*?) \([^\W\d][^()]*\):")
 """Matches what a question says about a group of things before the colon."""
 
@@ -47,17 +49,15 @@ class HouseRespondent:
     def _sentence(self, text: str) -> str:
         """Say where most of the things that a text names belong."""
         generator = random_from_text(f"{self._seed}\0{text}")
-        wanted = self._wanted_spots(text)
+        wanted = self._wanted_places(text)
         if not wanted:
             return generator.choice(self._speech.indifferent)
-        likes = [_phrase(spot) for spot in interleave_rooms(_most_wanted(wanted))[:ANSWERED_PLACES]]
-        anywhere = {_phrase(spot) for spots in wanted for spot in spots}
-        every = [_phrase((room, kind)) for room in (*ROOM_KINDS, ANY_ROOM) for kind in RECEPTACLE_KINDS]
-        named = [phrase for phrase in every if re.search(rf"\b{re.escape(phrase)}\b", text)]
-        dislikes = [phrase for phrase in named if phrase not in anywhere]
+        likes = [place.phrase for place in interleave_rooms(_most_wanted(wanted))[:ANSWERED_PLACES]]
+        anywhere = {place for places in wanted for place in places}
+        dislikes = [place.phrase for place in find_quoted_kinds(text) if place not in anywhere]
         return self._speech.sentence(likes, dislikes, generator, refusing=True)
 
-    def _wanted_spots(self, text: str) -> list[list[Spot]]:
+    def _wanted_places(self, text: str) -> list[tuple[PlaceKind, ...]]:
         """Return, for each thing that a text names, where it is wanted."""
         found = []
         for thing in self._things:
@@ -65,18 +65,12 @@ class HouseRespondent:
             if pattern.search(text):
                 # The longest names come first and are removed, so that a serving bowl is not taken for a bowl.
                 text = pattern.sub(" ", text)
-                places = self._preferences.places_for(thing)
-                found.append([(room, kind) for room, kinds in places.items() for kind in kinds])
-        return [spots for spots in found if spots]
+                found.append(to_place_kinds(self._preferences.places_for(thing)))
+        return [places for places in found if places]
 
 
-def _most_wanted(wanted: list[list[Spot]]) -> list[Spot]:
-    """Return the spots that at least half of the things are wanted at, or else the most common one."""
-    counts = Counter(spot for spots in wanted for spot in spots)
-    half = [spot for spot, count in counts.items() if 2 * count >= len(wanted)]
+def _most_wanted(wanted: list[tuple[PlaceKind, ...]]) -> list[PlaceKind]:
+    """Return the places that at least half of the things are wanted at, or else the most common one."""
+    counts = Counter(place for places in wanted for place in places)
+    half = [place for place, count in counts.items() if 2 * count >= len(wanted)]
     return half or [counts.most_common(1)[0][0]]
-
-
-def _phrase(spot: Spot) -> str:
-    room, kind = spot
-    return f"{kind} in {room if room == ANY_ROOM else f'the {room}'}"

@@ -20,6 +20,7 @@ from pathlib import Path
 from housewise.worlds.choices.scenario import ChoiceSet, Scenario, Situation, sample_scenarios, select_test
 from housewise.worlds.house.generator import generate_house
 from housewise.worlds.house.housekeep.annotations import read_annotations
+from housewise.worlds.house.place_kinds import PlaceKind, is_wanted
 from housewise.worlds.house.preferences import HousePreferences, bundled_people, default_groups, load_preferences
 from housewise.worlds.house.spoken_names import spoken_name
 
@@ -28,9 +29,6 @@ HOUSE_COUNT, FIRST_SEED = 10, 9650
 """Number of houses and seed of the first. No other experiment uses these houses."""
 _WRONG_PLACES = 3
 """Places of a scenario where the thing is not wanted."""
-
-_Place = tuple[str, str]
-"""Kind of room and kind of receptacle."""
 
 
 def make_house_choices(count: int, seed: int, folder: Path | None = None, person_name: str | None = None) -> ChoiceSet:
@@ -70,8 +68,8 @@ def make_person_choices(
     for number, thing in enumerate(sorted(person.categories)):
         rng = random.Random(f"{seed}/{thing}")
         places = _places(FIRST_SEED + number % HOUSE_COUNT)
-        wanted = [place for place in places if person.wants(thing, *place)]
-        wanted_by_others = {place for place in places if any(other.wants(thing, *place) for other in others)}
+        wanted = [place for place in places if is_wanted(person, thing, place)]
+        wanted_by_others = {place for place in places if any(is_wanted(other, thing, place) for other in others)}
         unwanted = [place for place in places if place not in wanted]
         if not wanted:
             left_out["the house has no place where it is wanted"] += 1
@@ -85,21 +83,25 @@ def make_person_choices(
     return ChoiceSet(NAME, examples, select_test(scenarios, examples), left_out=tuple(left_out.items()), person=person)
 
 
-def _scenario(thing: str, right: _Place, wrong: Sequence[_Place], places: Sequence[_Place], about: str) -> Scenario:
+def _scenario(
+    thing: str, right: PlaceKind, wrong: Sequence[PlaceKind], places: Sequence[PlaceKind], about: str
+) -> Scenario:
     name, put = spoken_name(thing), f"put the {spoken_name(thing)}"
     # Sorted, so that the position of an action says nothing about its label.
-    actions = tuple(sorted(f"{put} on the {_phrase(place)}" for place in (right, *wrong)))
-    situation = Situation(f"{NAME}-{thing}", tuple(map(_phrase, places)), f"Put the {name} where it belongs.", actions)
-    preferred = actions.index(f"{put} on the {_phrase(right)}")
+    actions = tuple(sorted(f"{put} on the {place.phrase}" for place in (right, *wrong)))
+    environment = tuple(place.phrase for place in places)
+    situation = Situation(f"{NAME}-{thing}", environment, f"Put the {name} where it belongs.", actions)
+    preferred = actions.index(f"{put} on the {right.phrase}")
     return Scenario(situation, frozenset(range(len(actions))), preferred, about=about)
 
 
 @lru_cache(maxsize=HOUSE_COUNT)
-def _places(house: int) -> tuple[_Place, ...]:
+def _places(house: int) -> tuple[PlaceKind, ...]:
     """Return the places of a generated house, each pair of kinds once."""
     scene = generate_house(house)
     rooms: Mapping[str, str] = {room.name: room.kind for room in scene.rooms}
-    return tuple(sorted({(rooms[each.room], each.kind) for each in scene.receptacles if each.usable and each.room}))
+    kinds = {(rooms[each.room], each.kind) for each in scene.receptacles if each.usable and each.room}
+    return tuple(PlaceKind(receptacle, room) for room, receptacle in sorted(kinds))
 
 
 def _list_people(folder: Path | None) -> list[HousePreferences]:
@@ -107,8 +109,3 @@ def _list_people(folder: Path | None) -> list[HousePreferences]:
         return [load_preferences(name) for name in bundled_people()]
     annotations = read_annotations(folder)
     return [annotations.annotator(number) for number in range(annotations.people)]
-
-
-def _phrase(place: _Place) -> str:
-    room, receptacle = place
-    return f"{receptacle} in the {room}"

@@ -178,6 +178,20 @@ def test_the_critic_ends_at_each_of_its_judgements(tmp_path: Path) -> None:
     assert run.reviews[0].outcome == "unchanged"
 
 
+@pytest.mark.parametrize(("least", "outcomes"), [(None, ["not worth it", "gate closed"]), (0.6, ["not worth it"] * 2)])
+def test_accuracy_that_is_low_from_the_start_opens_the_gate_if_a_minimum_says_so(
+    tmp_path: Path, least: float | None, outcomes: list[str]
+) -> None:
+    scenarios = [scenario(f"s{n}") for n in range(8)]
+    chat, _ = language(
+        tmp_path,
+        choose=[reply(scenarios[start : start + 2], [0, 1]) for start in (0, 2, 4, 6)],
+        investigate=["NO"] * outcomes.count("not worth it"),
+    )
+    run = revise(chat, Answering(), scenarios, SETTINGS.model_copy(update={"min_accuracy": least}))
+    assert [review.outcome for review in run.reviews] == outcomes
+
+
 ASKED = {"investigate": ["YES"], "feedback_question": [QUESTION], "should_update": ["YES"]}
 
 

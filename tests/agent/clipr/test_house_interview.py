@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from housewise.agent.clipr.house_groups import GroupChoice, split_by_group, thing_groups
 from housewise.agent.clipr.house_interview import HouseInterview, house_question
 from housewise.agent.clipr.house_notes import contradicting_notes, house_rule_notes, resolve_conflicts, root_rule_notes
-from housewise.agent.clipr.house_rules import HouseRule, PlaceKind, find_place_kinds, find_thing_kinds, parse_house_rule
+from housewise.agent.clipr.house_rules import HouseRule, find_thing_kinds, parse_house_rule
 from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.agent.clipr.rules import make_rule, parse_rule
 from housewise.agent.personalize.placement_candidates import find_candidates
@@ -18,6 +18,7 @@ from housewise.agent.personalize.preference_knowledge import RecalledPreferences
 from housewise.language.embedder import shared_minilm
 from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
 from housewise.people.memory import Memory, Note
+from housewise.worlds.house.place_kinds import PlaceKind, find_place_kinds
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 

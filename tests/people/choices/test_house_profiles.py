@@ -12,6 +12,7 @@ from housewise.people.respondent import Question
 from housewise.people.speech import UNSEEN_SPEECH_FILE
 from housewise.worlds.choices.choice_sets import HOUSE_SET, load_choices
 from housewise.worlds.choices.kitchen_choices import read_kitchen_choices
+from housewise.worlds.house.place_kinds import PlaceKind
 from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_KINDS, load_preferences
 
 
@@ -27,7 +28,7 @@ def test_a_profile_has_wanted_places_as_likes_and_others_as_dislikes() -> None:
     person, words = load_preferences("ada"), read_model(PLACE_WORDS_FILE, PlaceWords)
     profile = house_profile(person)
     [mugs] = [topic for topic in profile.topics if "where the mug belongs" in topic.about]
-    spots = {words.phrase((room, kind)): (room, kind) for room in ROOM_KINDS for kind in RECEPTACLE_KINDS}
+    spots = {words.phrase(PlaceKind(kind, room)): (room, kind) for room in ROOM_KINDS for kind in RECEPTACLE_KINDS}
     assert all(person.wants("mug", *spots[phrase]) for phrase in mugs.likes)
     assert not any(person.wants("mug", *spots[phrase]) for phrase in mugs.dislikes)
 
