@@ -52,7 +52,6 @@ class PlannedRun:
         played: Those of its levels that make a difference. Runs that share them are played once.
         settings: Layers of settings by key; later ones win.
         learns: Whether it leaves a memory.
-        is_measured: Whether its episodes are part of the results.
         memory: The run whose memory it starts from, and the number of notes to take.
         memory_function: The function that makes the memory that it starts from.
         model: The training whose model it asks, and the phase.
@@ -65,7 +64,6 @@ class PlannedRun:
     played: Cell
     settings: tuple[Mapping[str, Any], ...] = field(hash=False)
     learns: bool
-    is_measured: bool
     memory: tuple[PlannedRun, int | None] | None
     memory_function: MemorySource | None = field(hash=False)
     model: tuple[PlannedTraining, str] | None = field(hash=False)
@@ -169,7 +167,6 @@ class Grid:
             played,
             tuple(layer for layer in layers if layer),
             template.learns,
-            name in experiment.measured_runs,
             self._source_run(name, memory, dict(cell)) if memory and not memory.function else None,
             memory if memory and memory.function else None,
             self._source_training(name, model, dict(cell)) if model else None,

@@ -91,12 +91,6 @@ def one_line(result: subprocess.CompletedProcess[str]) -> str:
     return lines[0]
 
 
-def without_matplotlib(folder: Path) -> dict[str, str]:
-    """Return an environment in which importing matplotlib fails, as if it were not installed."""
-    (folder / "matplotlib.py").write_text("raise ModuleNotFoundError(name='matplotlib')")
-    return {**os.environ, "PYTHONPATH": str(folder)}
-
-
 class Program:
     """A command that is running, or has ended; a part of ``subprocess.Popen``."""
 

@@ -53,6 +53,15 @@ def _captured_streams(patch: pytest.MonkeyPatch, input: str) -> Iterator[tuple[A
     yield written[0], written[1]
 
 
+@contextmanager
+def without_matplotlib() -> Iterator[None]:
+    """Let imports of matplotlib fail, as if it were not installed."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("matplotlib", "matplotlib.figure"):
+            patch.setitem(sys.modules, name, None)
+        yield
+
+
 def memory_command(folder: Path, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
     """Run ``housewise memory`` on a folder of memories, in a wide terminal."""
     return call_housewise("memory", *arguments, HOUSEWISE_MEMORY=str(folder), COLUMNS="200")

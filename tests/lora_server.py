@@ -4,9 +4,9 @@
 
 It takes vLLM's other options as well. Faults: ``ignores`` (adapters are loaded and not applied), ``first`` (all names
 answer with the first adapter that was loaded), ``forgets`` (an adapter is gone after two replies), ``neither``
-(adapters are loaded but not listed), ``template`` (it reads another system message). $LORA_SERVER_LOG names a file that
-gets a line for each request; $LORA_SERVER_FAULT is another way to name a fault, and ``dies:FILE`` kills the server at
-its second reply with an adapter, if the file is there, which is then removed.
+(adapters are loaded but not listed), ``template`` (it reads another system message). $LORA_SERVER_FAULT is another way
+to name a fault, and ``dies:FILE`` kills the server at its second reply with an adapter, if the file is there, which is
+then removed.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from housewise.core.errors import UserError
 from housewise.language import ChatRequest, Message, Reply, Sampling
-from housewise.language.local.model import LocalChatModel
-from housewise.language.local.tokens import prompt_tokens
+
+if TYPE_CHECKING:
+    from housewise.language.local.model import LocalChatModel
 
 Body = dict[str, Any]
 _ROOT = "root ::= reply\n"
@@ -59,9 +60,6 @@ class LoraServer(ThreadingHTTPServer):
     def answer(self, path: str, body: Body) -> tuple[int, Body | str]:
         with self._lock:
             self.requests.append((path, body))
-            if log := os.environ.get("LORA_SERVER_LOG"):
-                with Path(log).open("a") as stream:
-                    stream.write(json.dumps([path, body]) + "\n")
         if path == "/health":
             return 200, ""
         if path == "/v1/models":
@@ -100,6 +98,9 @@ class LoraServer(ThreadingHTTPServer):
         return 200, f"Success: LoRA adapter '{name}' added successfully."
 
     def _opened_model(self, name: str) -> LocalChatModel:
+        # Not before a model is asked: importing it takes most of the time of a server that does not start.
+        from housewise.language.local.model import LocalChatModel
+
         adapter = None if self.fault == "ignores" else self.adapters.get(name)
         if self.fault == "first" and adapter is not None:
             adapter = next(iter(self.adapters.values()))
@@ -109,6 +110,8 @@ class LoraServer(ThreadingHTTPServer):
             return self._opened[adapter]
 
     def _score(self, model: LocalChatModel, body: Body) -> Body:
+        from housewise.language.local.tokens import prompt_tokens
+
         *turns, last = body["messages"]
         if self.fault == "template":
             turns = [{"role": "system", "content": "You are helpful."}, *turns]

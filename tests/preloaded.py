@@ -9,18 +9,20 @@ import housewise.agent.clipr.rule_editing
 import housewise.cli.app
 import housewise.experiments.runner
 import housewise.experiments.tables
+import housewise.language.server.retries
 import housewise.report.episode_pages
 import housewise.report.rendering
 import housewise.report.views.base
 import housewise.rollout.comparison
 import housewise.rollout.thread_executor
 import housewise.systems.adapt.system
+import housewise.systems.basis.system
 import housewise.systems.clipr.system
 import housewise.systems.personalize.system
 import housewise.systems.stars.system
 import housewise.terminal.run_progress
 import housewise.terminal.selftrain_progress
-import housewise.worlds.house.simulator.raycast  # noqa: F401
+import housewise.worlds.house.simulator.raycast
 from housewise.core.errors import UserError
 from housewise.language.embedder import shared_minilm
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
@@ -42,6 +44,8 @@ with contextlib.suppress(UserError):
     # The weights are compared once with what they should be.
     shared_minilm()
 load_profiles(ADAPT_PROFILES)
+# A server that a test breaks does not recover, so that nobody has to wait long for it.
+housewise.language.server.retries.LONGEST_PAUSE = 0.25
 if VARIABLE in os.environ:
     share_embeddings(Path(os.environ[VARIABLE]))
 

@@ -10,7 +10,7 @@ from housewise.agent.basis.descriptions import DescriptionOf, usual_look
 from housewise.agent.basis.knowledge import NO_KNOWLEDGE, Knowledge, KnowledgeSwitches, select_knowledge
 from housewise.core.formatting import plural
 from housewise.core.record import Usage
-from housewise.worlds.lab.history import LabTurn, clip_speech
+from housewise.worlds.lab.history import LabTurn
 from housewise.worlds.lab.state import LabState
 from housewise.worlds.lab.surroundings import Surroundings
 from housewise.worlds.lab.texts import brief_history, brief_state, full_metadata, history_text, state_line, view_words
@@ -27,7 +27,6 @@ class AssistantView:
         state_text: Where the person is and what they hold.
         observation: Text of what is in view, by the assistant's perception.
         history_text: Actions and speech so far.
-        speeches: What the person has said so far, oldest first.
         last_verb: Verb of the last action; empty at the beginning.
         last_succeeded: Whether the last action was carried out.
         knowledge: See ``knowledge.select_knowledge``.
@@ -37,7 +36,6 @@ class AssistantView:
     state_text: str
     observation: str
     history_text: str
-    speeches: tuple[str, ...]
     last_verb: str
     last_succeeded: bool
     knowledge: Knowledge = field(default_factory=Knowledge)
@@ -128,7 +126,7 @@ def build_assistant_view(
         history_text=brief_history(turns) if is_brief else history_text(turns, "full", "User", "You", has_ids),
         knowledge=select_knowledge(state, surroundings, turns, knowledge, is_brief, describe),
         picture=picture,
-        **_heard(turns),
+        **_last_action(turns),
     )
 
 
@@ -141,7 +139,7 @@ def build_oracle_view(state: LabState, surroundings: Surroundings, turns: Sequen
         state=state,
         surroundings=surroundings,
         turns=tuple(turns),
-        **_heard(turns),
+        **_last_action(turns),
     )
 
 
@@ -155,10 +153,9 @@ def _silence(turns: Sequence[LabTurn]) -> str:
     return f" Silent for {plural(count, 'turn')}." if count else ""
 
 
-def _heard(turns: Sequence[LabTurn]) -> dict[str, Any]:
-    """Return what was said, and what became of the last action."""
+def _last_action(turns: Sequence[LabTurn]) -> dict[str, Any]:
+    """Return the last action's verb, and what became of it."""
     return {
-        "speeches": tuple(clip_speech(each.action.argument) for each in turns if each.action.verb == "Speak"),
         "last_verb": turns[-1].action.verb if turns else "",
         "last_succeeded": turns[-1].outcome.succeeded if turns else True,
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +11,7 @@ from rich.text import Text
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
-from housewise.core.formatting import plural
+from housewise.core.formatting import join_names, plural
 from housewise.terminal.options import JsonFileOption
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ def _print_comparison(found: Comparison, entries: dict[str, list[EpisodeEntry]],
         ("different tasks in A and B", found.other_tasks),
     ):
         if names:
-            lines.append(f"{heading}: {_join_names(names)}")
+            lines.append(f"{heading}: {join_names(names, _MAX_NAMED, '; ')}")
     print_lines(console, *map(neutralize_text, lines))
     for warning in found.warnings:
         print_lines(console, Text.assemble(("warning: ", "bold yellow"), neutralize_text(warning)))
@@ -113,8 +112,3 @@ def _print_comparison(found: Comparison, entries: dict[str, list[EpisodeEntry]],
             "±: standard error; the repeats of a task form one cluster.",
             "95 % interval: Student's t. > = <: number of episodes in which B is higher, equal, lower.",
         )
-
-
-def _join_names(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
-    return "; ".join(names[:_MAX_NAMED]) + more

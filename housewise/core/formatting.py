@@ -1,11 +1,19 @@
-"""Formats counts and durations as text."""
+"""Formats counts, names and durations as text."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 def plural(count: int, noun: str) -> str:
     """Return a number with its noun, such as ``1 episode`` or ``3 episodes``."""
     return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def join_names(names: Sequence[str], most: int = 10, separator: str = ", ") -> str:
+    """Join names. Of more than ``most``, the first ones and the number of the others are named."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return separator.join(names[:most]) + more
 
 
 def format_duration(seconds: float) -> str:

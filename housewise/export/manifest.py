@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from housewise.core.formatting import join_names
 from housewise.core.record import Record
 from housewise.export.episode_playback import Playback
 
 MANIFEST = "housewise.json"
 """File of an export that lists its episodes with their records, and the episodes that were left out."""
-
-_MOST_NAMES = 10
 
 
 @dataclass(frozen=True)
@@ -101,9 +99,3 @@ class Manifest:
     def omissions(self) -> list[str]:
         """One line per reason with the number and the names of the episodes that were left out."""
         return [f"left out, {reason}: {len(names)} ({join_names(names)})" for reason, names in self._left_out.items()]
-
-
-def join_names(names: Sequence[str]) -> str:
-    """Join names; of many names, the first ten and the number of the others."""
-    more = len(names) - _MOST_NAMES
-    return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

@@ -9,10 +9,11 @@ from pathlib import Path
 
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import atomic_output, find_paths, read_bytes, write_json
+from housewise.core.formatting import join_names
 from housewise.core.printable_text import make_printable
 from housewise.core.record_files import FAILED, FINISHED, PARTIAL
 from housewise.export.episode_playback import find_player
-from housewise.export.manifest import ExportedEpisode, Manifest, join_names
+from housewise.export.manifest import ExportedEpisode, Manifest
 from housewise.export.writer import ExportWriter
 from housewise.rollout.record_reader import read_record
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice

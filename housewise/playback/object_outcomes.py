@@ -21,7 +21,6 @@ class ObjectOutcome:
         end: Receptacle after the last action.
         correct_places: Receptacles where people want it.
         was_discovered: Whether the robot ever saw it.
-        was_moved: Whether it was ever moved.
     """
 
     name: str
@@ -29,7 +28,6 @@ class ObjectOutcome:
     end: str
     correct_places: tuple[str, ...]
     was_discovered: bool
-    was_moved: bool
 
     @property
     def is_displaced(self) -> bool:
@@ -82,7 +80,6 @@ def list_object_outcomes(record: HouseRecord) -> list[ObjectOutcome]:
             _place_name(record.final.placements.get(name, start)),
             tuple(state.correct.get(name, ())),
             name in seen,
-            name in moved,
         )
         for name, start in state.placements.items()
     ]

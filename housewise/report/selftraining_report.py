@@ -70,7 +70,6 @@ class _Statistics(BaseModel):
     """Statistics of pairs; see `housewise.selftrain.personalize.filters.statistics`."""
 
     count: int = 0
-    mean_reward: float = 0.0
     rewards: dict[str, int] = Field(default_factory=dict)
     moved: dict[str, int] = Field(default_factory=dict)
     mistaken: int = 0

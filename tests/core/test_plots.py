@@ -9,7 +9,7 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.core.plots import new_figure, save_figure
-from tests.commands import without_matplotlib
+from tests.in_process import call_housewise, without_matplotlib
 
 DRAW = """
 import os, sys
@@ -63,10 +63,9 @@ def test_a_broken_matplotlib_is_one_line(tmp_path: Path) -> None:
 
 
 def test_reports_and_commands_do_without(tmp_path: Path) -> None:
-    env = without_matplotlib(tmp_path)
-    run = ["run", "--houses", "1", "--planner", "scripted", "max_steps=60", "--out", str(tmp_path / "run")]
-    for arguments in (run, ["report", str(tmp_path / "run"), "--no-film"]):
-        command = [sys.executable, "-m", "housewise.cli", *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=env, check=False)
-        assert done.returncode == 0, done.stderr
+    with without_matplotlib():
+        call_housewise(
+            *("run", "--houses", "1", "--planner", "scripted", "max_steps=60", "--out", tmp_path / "run"), code=0
+        )
+        call_housewise("report", tmp_path / "run", "--no-film", code=0)
     assert (tmp_path / "run" / "report.html").stat().st_size > 1000

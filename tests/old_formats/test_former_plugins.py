@@ -1,6 +1,8 @@
 """A plugin that was written for an earlier version: it still plays, with warnings."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,11 +14,15 @@ PLUGIN = Path(__file__).parent / "plugin" / "drawers"
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder where the plugin is installed."""
-    source, target = tmp_path_factory.mktemp("source") / "drawers", tmp_path_factory.mktemp("installed")
-    subprocess.run(["cp", "-r", str(PLUGIN), str(source)], check=True)
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(target), str(source)]
-    subprocess.run(command, check=True, capture_output=True, timeout=300)
+    """The folder where the plugin is, as if installed by pip."""
+    target = tmp_path_factory.mktemp("installed")
+    shutil.copytree(PLUGIN / "drawers", target / "drawers")
+    home = target / "drawers-0.1.0.dist-info"
+    home.mkdir()
+    (home / "METADATA").write_text("Metadata-Version: 2.1\nName: drawers\nVersion: 0.1.0\n")
+    _, _, parts = (PLUGIN / "pyproject.toml").read_text().partition("[project.entry-points.")
+    parts = re.sub(r'(?:\[project\.entry-points\.|^)"(.+)"\]', r"[\1]", parts.partition("[tool.")[0])
+    (home / "entry_points.txt").write_text(parts.replace('"', ""))
     return target
 
 

@@ -26,7 +26,6 @@ from housewise.worlds.lab.kinds import FURNITURE, KINDS
 from housewise.worlds.lab.state import Body
 
 _FONT, _LETTER, _BOLD_LETTER = 9.0, 0.6, 0.68
-_NAME_FONT = 12.0
 _LINE = 16.0
 _STRIDE = 0.25
 # Where the number of a subgoal is drawn if another one is at the same place, in diameters.

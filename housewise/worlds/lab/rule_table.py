@@ -211,7 +211,6 @@ TARGET = Requirement(
     "a target", "UnsupportedAction", "Nothing can be thrown there.", lambda s: "receptacle" in s.kind.properties
 )
 
-_MONITORS = tuple(kind.monitor for kind in KINDS.values() if kind.monitor)
 _MONITOR = (POWER, CLEAN)
 _BUTTONS = ("red_button", "green_button", "blue_button")
 _RUN_BY_MONITOR = tuple(kind.key for kind in KINDS.values() if kind.monitor)

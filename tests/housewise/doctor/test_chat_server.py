@@ -132,7 +132,7 @@ def test_a_server_that_cannot_be_used_is_told_in_a_line(
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     server.play(answer)
     server.get_status = status
-    found = examine(server, seconds=4.0)
+    found = examine(server, seconds=1.5 if answer is _hangs else 4.0)
     (broken,) = (each for each in found.values() if each.state == "broken")
     assert said in broken.details and broken.remedy and KEY not in repr(found)
 
@@ -146,4 +146,11 @@ def test_an_address_where_nobody_answers(tmp_path: Path) -> None:
     (broken,) = (each for each in found if each["state"] == "broken")
     assert broken["remedy"] and broken["remedy"] in result.stdout
     assert not any(secret in result.stdout + file.read_text() for secret in (KEY, "hunter2"))
-    assert "there is no API key" in " ".join(doctor("--model", "gpt-4o").stdout.split())
+
+
+def test_a_model_without_an_address_needs_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    (check,) = (each for each in list_checks(None, server=ServerChoice(None, "gpt-4o", 20.0)) if each.topic == SERVER)
+    (found,) = run_check(check)
+    assert "there is no API key" in found.details

@@ -4,7 +4,7 @@ from housewise.playback.object_outcomes import HAND, ObjectOutcome
 
 
 def make_outcome(name: str, start: str, end: str, *wanted: str, found: bool = True) -> ObjectOutcome:
-    return ObjectOutcome(name, start, end, wanted, found, start != end)
+    return ObjectOutcome(name, start, end, wanted, found)
 
 
 MUG = make_outcome("mug 1", "kitchen 0 sink 1", "kitchen 0 shelf 2", "kitchen 0 shelf 2")

@@ -12,6 +12,7 @@ from housewise.report import ReportOptions, write_report, write_single
 from tests.commands import housewise, one_line
 from tests.housewise.report.conftest import play
 from tests.housewise.report.pages import Page
+from tests.in_process import call_housewise
 from tests.record_lines import read_lines, write_lines
 
 NAME = "generated-1-0001-run0"
@@ -113,13 +114,13 @@ def test_episodes_that_are_not_there_are_refused_before_anything_is_made(three_r
 def test_on_the_command_line(three_runs: Path, tmp_path: Path) -> None:
     browser, seen = tmp_path / "browser.py", tmp_path / "seen"
     browser.write_text(f"import sys, pathlib; pathlib.Path({str(seen)!r}).write_text(sys.argv[1])")
-    films = ("--films", "0", "--films", OTHERS[0])
-    housewise("report", three_runs, *films, "--open", BROWSER=f"{sys.executable} {browser} %s", code=0)
+    call_housewise("report", three_runs, "--films", "0", "--films", OTHERS[0], code=0)
     assert filmed(three_runs) == {OTHERS[0]}
+    housewise("report", three_runs, "--films", "0", "--open", BROWSER=f"{sys.executable} {browser} %s", code=0)
     assert seen.read_text() == (three_runs / "report.html").as_uri()
     alone = housewise("report", three_runs, "--films", "0", "--open", BROWSER="", PATH="", DISPLAY="", code=0)
     assert f"no browser could be opened here; open {three_runs / 'report.html'}" in " ".join(alone.stderr.split())
-    assert "moon" in one_line(housewise("report", three_runs, "--films", "moon"))
+    assert "moon" in one_line(call_housewise("report", three_runs, "--films", "moon"))
 
 
 def test_a_run_of_one_episode_has_no_column_without_a_figure(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@ import io
 import json
 import re
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from tests.commands import run_module
 from tests.experiments.records import make_record, with_changes
 from tests.housewise.report.conftest import play
 from tests.housewise.report.pages import Page, page_of
+from tests.in_process import call_housewise
 from tests.record_lines import changed_lines
 
 PAGES = ReportOptions(film=False)
@@ -339,17 +339,13 @@ def test_an_unwritable_page(run_folder: Path, tmp_path: Path) -> None:
 
 
 def test_on_the_command_line(two_runs: Path) -> None:
-    def housewise(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        return run_module("housewise", ["report", *arguments])
-
-    made = housewise(two_runs, "--no-film", "--workers", "2")
-    assert made.returncode == 0, made.stderr
+    made = run_module("housewise", ["report", two_runs, "--no-film", "--workers", "2"], code=0)
     assert f"report: {two_runs / 'report.html'}" in made.stdout
     assert len(list((two_runs / "report").rglob("*.html"))) == 2
-    made = housewise(two_runs / "cut", "--single", "--max-episodes", "1", "--no-film", "--compare", two_runs / "whole")
-    assert made.returncode == 0, made.stderr
+    single = ("--single", "--max-episodes", "1", "--no-film", "--compare", two_runs / "whole")
+    call_housewise("report", two_runs / "cut", *single, code=0)
     assert not (two_runs / "cut" / "report").exists()
     page = Page(two_runs / "cut" / "report.html")
     assert len(page.all("article")) == 1 and "Paired differences" in page.text
-    refused = housewise(two_runs / "whole", "--simulator", "crystal ball")
-    assert refused.returncode == 2 and "Traceback" not in refused.stderr
+    refused = call_housewise("report", two_runs / "whole", "--simulator", "crystal ball", code=2)
+    assert "Traceback" not in refused.stderr

@@ -4,7 +4,6 @@ import json
 import re
 import shutil
 import signal
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import SelfTrainingConfig, load_selftraining
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.record import read_house_records
-from tests.commands import without_matplotlib
+from tests.in_process import call_housewise, without_matplotlib
 from tests.selftrain.personalize.learner import Learner
 
 Unheard: type[TrainingObserver] = type("Unheard", (), {})
@@ -77,13 +76,10 @@ def test_every_phase_leaves_its_files(whole: Path) -> None:
     assert (whole / "learning_curve.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_without_matplotlib_the_curve_is_not_drawn(learner: Learner, whole: Path, tmp_path: Path) -> None:
+def test_without_matplotlib_the_curve_is_not_drawn(learner: Learner, whole: Path) -> None:
     drawn = (whole / "learning_curve.png").stat().st_mtime_ns
-    again = subprocess.run(
-        learner.command(whole),
-        capture_output=True, text=True, timeout=240, env=without_matplotlib(tmp_path), check=False,
-    )  # fmt: skip
-    assert again.returncode == 0, again.stderr
+    with without_matplotlib():
+        again = call_housewise(*learner.command(whole)[3:], code=0)
     assert "curve:      not drawn; pictures: matplotlib is not installed" in again.stdout
     assert (whole / "learning_curve.png").stat().st_mtime_ns == drawn
 

@@ -32,7 +32,7 @@ class ServedLearner(Learner):
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.model = save_talker(folder / "talker")
-        self.log = folder / "requests.jsonl"
+        self.requests: list[tuple[str, dict[str, Any]]] = []
 
     def command(self, out: Path, *more: str) -> list[str]:
         settings = [
@@ -41,10 +41,10 @@ class ServedLearner(Learner):
         ]  # fmt: skip
         return super().command(out, *settings, *more)
 
-    def train(self, out: Path, *more: str, code: int = 0, **environment: str) -> str:
+    def train(self, out: Path, *more: str, code: int = 0) -> str:
         """Train, and return what is written to standard error."""
         command = self.command(out, *more)
-        known = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
+        known = {**os.environ, "OMP_NUM_THREADS": "1"}
         return run_module(command[2], command[3:], known, timeout=400, code=code).stderr
 
 
@@ -55,9 +55,11 @@ def learner(tmp_path_factory: pytest.TempPathFactory) -> ServedLearner:
 
 @pytest.fixture(scope="module")
 def whole(learner: ServedLearner) -> Path:
-    """A self-training with a server of its own, from beginning to end."""
+    """A self-training behind a server, from beginning to end."""
     out = learner.folder / "whole"
-    learner.train(out, "--rollouts", "vllm", LORA_SERVER_LOG=str(learner.log))
+    with serving(LoraServer(str(learner.model))) as server:
+        learner.train(out, "--rollouts", f"vllm={server.url}")
+        learner.requests = server.requests
     return out
 
 
@@ -68,10 +70,6 @@ def half(whole: Path, tmp_path: Path) -> Path:
     shutil.copytree(whole, out)
     shutil.rmtree(out / "iteration-1")
     return out
-
-
-def requests(log: Path) -> list[tuple[str, dict[str, Any]]]:
-    return [(path, body) for path, body in map(json.loads, log.read_text().splitlines())]
 
 
 def content(out: Path) -> dict[str, Any]:
@@ -99,11 +97,10 @@ def test_behind_a_server_the_same_is_played_and_learned_as_in_process(learner: S
     local = learner.folder / "local"
     learner.train(local)
     assert content(whole) == content(local)
-    assert not servers() and not (whole / SERVER_FILE).exists()
 
 
 def test_each_phase_has_a_name_of_its_own_and_is_compared(learner: ServedLearner, whole: Path) -> None:
-    asked = requests(learner.log)
+    asked = learner.requests
     loaded = [body["lora_name"] for path, body in asked if path.endswith("/load_lora_adapter")]
     digests = []
     for name in PHASES:
@@ -181,10 +178,10 @@ def test_a_server_that_forgets_its_adapters_gets_them_again(
 
 
 def test_killed_servers_and_trainers_lose_nothing(learner: ServedLearner, whole: Path, half: Path) -> None:
-    die, log = half.parent / "die", half.parent / "log.jsonl"
+    die = half.parent / "die"
     die.touch()
     command = learner.command(half, "--rollouts", "vllm", "training.epochs=1")
-    environment = {**os.environ, "LORA_SERVER_FAULT": f"dies:{die}", "LORA_SERVER_LOG": str(log)}
+    environment = {**os.environ, "LORA_SERVER_FAULT": f"dies:{die}"}
     # The server is killed while it answers and started again; then the trainer is killed, and all that goes with it.
     with started_module(command[2], command[3:], environment) as program:
         wait_until(lambda: any(half.glob("iteration-1/checkpoints/*")), program)
@@ -200,8 +197,9 @@ def test_killed_servers_and_trainers_lose_nothing(learner: ServedLearner, whole:
         program.wait()
     [left] = servers()
     assert psutil.Process(left).environ()[MARK]
-    told = learner.train(half, "--rollouts", "vllm", LORA_SERVER_LOG=str(log))
-    assert "ended the vLLM server that an earlier program had left running" in told and not servers()
+    told = learner.train(half, "--rollouts", "vllm")
+    assert "ended the vLLM server that an earlier program had left running" in told
+    assert not servers() and not (half / SERVER_FILE).exists() and (half / LOG_FILE).exists()
     assert content(half) == content(whole)
 
 
@@ -214,7 +212,6 @@ def test_killed_servers_and_trainers_lose_nothing(learner: ServedLearner, whole:
         (["--rollouts", "vllm=http://127.0.0.1:9/v1"], "check that the server runs"),
         (["--rollouts", "vllm", "training.method=full"], "servers load adapters only"),
         (["--rollouts", "vllm", "training.rank=600"], "up to rank 512"),
-        (["--rollouts", "vllm", "rollouts.command=no-such-vllm"], "install vLLM in an environment of its own"),
         (["--rollouts", "vllm", 'rollouts.command=vllm "x'], "No closing quotation"),
         (["--rollouts", "vllm", "rollouts.options=[--no-such-option]"], "(unrecognized arguments: --no-such-option)"),
     ],
@@ -242,7 +239,8 @@ def test_a_server_of_another_kind_is_told_before_anything_is_played(learner: Ser
 
 
 def test_a_program_that_is_missing_is_told_before_anything_is_played(learner: ServedLearner, tmp_path: Path) -> None:
-    learner.train(tmp_path / "out", "--rollouts", "vllm", "rollouts.command=no-such-vllm", code=2)
+    error = learner.train(tmp_path / "out", "--rollouts", "vllm", "rollouts.command=no-such-vllm", code=2)
+    assert "install vLLM in an environment of its own" in error and len(error.splitlines()) == 1
     assert not (tmp_path / "out").exists()
 
 
@@ -250,4 +248,3 @@ def test_a_rank_that_a_server_does_not_take_is_told(learner: ServedLearner, half
     with serving(LoraServer(str(learner.model), max_rank=1)) as server:
         error = learner.train(half, "--rollouts", f"vllm={server.url}", code=2)
     assert "max_lora_rank 1" in error and "--max-lora-rank" in error
-    assert (half / LOG_FILE).exists()

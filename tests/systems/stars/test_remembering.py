@@ -1,6 +1,7 @@
 """What STARS remembers: goals that need no model the second time, and places that hold in houses."""
 
 import json
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from housewise.people.memory import MemoryFolder
 from housewise.systems.stars.record import ManipulationEvent
 from tests.commands import run_module
 from tests.language.conftest import ChatServer, fails
+from tests.servers import serving
 from tests.systems.command_runs import ATTIC, GOAL, NEVER, asking, environment, record_of, stars
 from tests.systems.stars.housekeeper_server import housekeeper
 
@@ -157,6 +159,18 @@ MILK = "      - {name: milk, kind: drink, wanted: [fridge]}\n"
 CIDER = "      - {name: cider, kind: drink, wanted: [fridge]}\n"
 
 
+@pytest.fixture(scope="module")
+def milk_is_known(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a memory of where the milk on the table belongs."""
+    folder = tmp_path_factory.mktemp("milk")
+    (folder / "shed.yaml").write_text(SHED.format("table", "clear") + MILK)
+    kept = ("--memory", "ann", f"memory.folder={folder / 'kept'}", "memory.new=true")
+    with serving(ChatServer()) as server:
+        server.play(housekeeper({"milk": "fridge"}))
+        stars(*asking(server, f"task={folder / 'shed.yaml'}", *kept, "--out", folder / "first"))
+    return folder / "kept"
+
+
 @pytest.mark.parametrize(
     ("now", "settings", "known"),
     [
@@ -184,12 +198,10 @@ CIDER = "      - {name: cider, kind: drink, wanted: [fridge]}\n"
     ],
 )
 def test_trial_2_where_things_have_changed(
-    server: ChatServer, tmp_path: Path, now: str, settings: tuple[str, ...], known: bool
+    server: ChatServer, milk_is_known: Path, tmp_path: Path, now: str, settings: tuple[str, ...], known: bool
 ) -> None:
     path, kept = tmp_path / "shed.yaml", ("--memory", "ann", f"memory.folder={tmp_path / 'kept'}")
-    path.write_text(SHED.format("table", "clear") + MILK)
-    server.play(housekeeper({"milk": "fridge"}))
-    stars(*asking(server, f"task={path}", *kept, "memory.new=true", "--out", tmp_path / "first"))
+    shutil.copytree(milk_is_known, tmp_path / "kept")
     path.write_text(now)
     server.play(fails(401, "nobody was to ask"))
     words = asking(server, f"task={path}", *kept, *settings, "--out", tmp_path / "second")

@@ -17,14 +17,18 @@ SEEDS = st.integers(0, 100_000)
 WHO = st.sampled_from(bundled_people())
 
 
-def generated(seed: int, who: str) -> tuple[Scene, RearrangementEpisode]:
-    return generate(seed, load_preferences(who))
-
-
 @settings(max_examples=15, deadline=None)
 @given(SEEDS, WHO)
-def test_counts_names_and_start(seed: int, who: str) -> None:
-    scene, episode = generated(seed, who)
+def test_every_episode_is_valid(seed: int, who: str) -> None:
+    person = load_preferences(who)
+    scene, episode = generate(seed, person)
+    check_counts_names_and_start(scene, episode)
+    check_correct_receptacles(scene, episode, person)
+    check_overlaps(scene, episode)
+    check_shelves(episode)
+
+
+def check_counts_names_and_start(scene: Scene, episode: RearrangementEpisode) -> None:
     assert 5 <= len(episode.objects) <= 10
     assert 3 <= len(episode.misplaced_objects) <= 7
     assert episode.receptacles == tuple(scene.by_key)
@@ -36,11 +40,8 @@ def test_counts_names_and_start(seed: int, who: str) -> None:
     assert y == scene.navmesh.height
 
 
-@settings(max_examples=15, deadline=None)
-@given(SEEDS, WHO)
-def test_correct_receptacles_are_wanted_and_large_enough(seed: int, who: str) -> None:
-    scene, episode = generated(seed, who)
-    person = load_preferences(who)
+def check_correct_receptacles(scene: Scene, episode: RearrangementEpisode, person: HousePreferences) -> None:
+    """Check that correct receptacles are wanted and large enough."""
     kinds = {room.name: room.kind for room in scene.rooms}
     for thing in episode.objects:
         assert thing.correct
@@ -53,10 +54,8 @@ def test_correct_receptacles_are_wanted_and_large_enough(seed: int, who: str) ->
                 assert fits and not wanted
 
 
-@settings(max_examples=15, deadline=None)
-@given(SEEDS, WHO)
-def test_objects_are_on_their_receptacle_without_overlaps(seed: int, who: str) -> None:
-    scene, episode = generated(seed, who)
+def check_overlaps(scene: Scene, episode: RearrangementEpisode) -> None:
+    """Check that objects are on their receptacle without overlaps."""
     boxes = {thing.key: Box.from_centre(thing.pose.position, thing.size) for thing in episode.objects}
     for thing in episode.objects:
         box, below = boxes[thing.key], scene.by_key[thing.receptacle].box
@@ -71,10 +70,8 @@ def test_objects_are_on_their_receptacle_without_overlaps(seed: int, who: str) -
             assert not (np.minimum(box.high, other.high) - np.maximum(box.low, other.low) > 1e-6).all(), key
 
 
-@settings(max_examples=15, deadline=None)
-@given(SEEDS, WHO)
-def test_shelves_agree_with_the_objects(seed: int, who: str) -> None:
-    _, episode = generated(seed, who)
+def check_shelves(episode: RearrangementEpisode) -> None:
+    """Check that shelves agree with the objects."""
     told = {item.object: key for key, state in episode.shelves.items() for item in state.items}
     assert told == {thing.key: thing.receptacle for thing in episode.objects}
     for thing in episode.objects:

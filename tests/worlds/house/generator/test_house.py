@@ -51,33 +51,32 @@ def check(scene: Scene) -> None:
 def test_every_house_is_valid(seed: int) -> None:
     scene = generate_house(seed)
     check(scene)
+    check_names(scene)
+    check_overlaps(scene)
+    check_furniture(scene)
     assert {thing.room for thing in scene.receptacles} == {room.name for room in scene.rooms}
     triangles = len(scene.structure.faces) + sum(len(thing.mesh.faces) for thing in scene.receptacles)
     assert triangles < 30_000
 
 
-@settings(max_examples=12, deadline=None)
-@given(SEEDS)
-def test_keys_and_spoken_names_agree(seed: int) -> None:
-    for thing in generate_house(seed).receptacles:
+def check_names(scene: Scene) -> None:
+    """Check that keys and spoken names agree."""
+    for thing in scene.receptacles:
         assert spoken_receptacle_name(thing.key) == thing.name
         assert thing.name.startswith(f"{thing.room} {thing.kind} ")
         assert spoken_name(thing.key.split("-")[0]) == thing.room
 
 
-@settings(max_examples=12, deadline=None)
-@given(SEEDS)
-def test_boxes_overlap_only_where_a_table_stands_on_a_carpet(seed: int) -> None:
-    for one, other in combinations(generate_house(seed).receptacles, 2):
+def check_overlaps(scene: Scene) -> None:
+    """Check that boxes overlap only where a table stands on a carpet."""
+    for one, other in combinations(scene.receptacles, 2):
         low = np.maximum(one.box.low, other.box.low)
         high = np.minimum(one.box.high, other.box.high)
         assert "carpet" in (one.kind, other.kind) or not (high - low > 1e-6).all(), (one.key, other.key)
 
 
-@settings(max_examples=12, deadline=None)
-@given(SEEDS)
-def test_rooms_have_their_required_furniture(seed: int) -> None:
-    scene = generate_house(seed)
+def check_furniture(scene: Scene) -> None:
+    """Check that rooms have their required furniture."""
     needs = {"kitchen": {"fridge", "sink"}, "bathroom": {"toilet", "sink"}, "living room": {"sofa"}, "bedroom": {"bed"}}
     for room in scene.rooms:
         kinds = {thing.kind for thing in scene.receptacles if thing.room == room.name}

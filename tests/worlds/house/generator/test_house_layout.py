@@ -13,23 +13,24 @@ SEEDS = st.integers(0, 10_000)
 COUNTS = st.integers(3, 8)
 
 
-def plan_of(seed: int, count: int) -> HouseLayout:
-    return layout_of(np.random.default_rng(seed), count)
-
-
 @settings(max_examples=25, deadline=None)
 @given(SEEDS, COUNTS)
-def test_rooms_fill_the_outline_and_do_not_overlap(seed: int, count: int) -> None:
-    plan = plan_of(seed, count)
+def test_every_layout_is_valid(seed: int, count: int) -> None:
+    plan = layout_of(np.random.default_rng(seed), count)
+    check_outline(plan, count)
+    check_doors(plan, count)
+    check_names(plan, count)
+
+
+def check_outline(plan: HouseLayout, count: int) -> None:
+    """Check that rooms fill the outline and do not overlap."""
     assert len(plan.rooms) == count
     assert sum(room.rect.polygon().area for room in plan.rooms) == pytest.approx(plan.outline.polygon().area)
     assert not any(one.rect.overlaps(other.rect) for one, other in combinations(plan.rooms, 2))
 
 
-@settings(max_examples=25, deadline=None)
-@given(SEEDS, COUNTS)
-def test_doors_connect_all_rooms(seed: int, count: int) -> None:
-    plan = plan_of(seed, count)
+def check_doors(plan: HouseLayout, count: int) -> None:
+    """Check that doors connect all rooms, and that bathrooms and bedrooms have one door."""
     reached = {0}
     for _ in plan.rooms:
         reached |= {room for door in plan.doors if reached & set(door.rooms) for room in door.rooms}
@@ -42,21 +43,14 @@ def test_doors_connect_all_rooms(seed: int, count: int) -> None:
         beyond = door.expand(0.01, 0.0)
         touched = [place for place, room in enumerate(plan.rooms) if room.interior.overlaps(beyond)]
         assert sorted(touched) == sorted(door.rooms)
-
-
-@settings(max_examples=25, deadline=None)
-@given(SEEDS, COUNTS)
-def test_bathrooms_and_bedrooms_have_one_door(seed: int, count: int) -> None:
-    plan = plan_of(seed, count)
     for place, planned in enumerate(plan.rooms):
         if planned.room.kind in ("bathroom", "bedroom", "childs room", "pantry room"):
             assert sum(place in door.rooms for door in plan.doors) == 1
 
 
-@settings(max_examples=25, deadline=None)
-@given(SEEDS, COUNTS)
-def test_rooms_are_numbered_by_kind_and_the_essential_kinds_are_present(seed: int, count: int) -> None:
-    rooms = [planned.room for planned in plan_of(seed, count).rooms]
+def check_names(plan: HouseLayout, count: int) -> None:
+    """Check that rooms are numbered by kind and that the essential kinds are present."""
+    rooms = [planned.room for planned in plan.rooms]
     assert {"living room 0", "kitchen 0", "bathroom 0"} <= {room.name for room in rooms}
     assert len({room.name for room in rooms}) == count
     assert all(room.name.startswith(room.kind + " ") for room in rooms)

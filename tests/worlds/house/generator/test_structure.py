@@ -22,8 +22,13 @@ def unfurnished_house(seed: int) -> tuple[HouseLayout, Mesh]:
 
 @settings(max_examples=10, deadline=None)
 @given(SEEDS)
-def test_walls_leave_the_doorways_open(seed: int) -> None:
+def test_walls_leave_the_doorways_open_and_every_room_has_a_floor(seed: int) -> None:
     plan, mesh = unfurnished_house(seed)
+    check_doorways(plan, mesh)
+    check_floors(plan, mesh)
+
+
+def check_doorways(plan: HouseLayout, mesh: Mesh) -> None:
     corners = mesh.vertices[mesh.faces]
     low = (corners[:, :, 1].min(axis=1) < LINTEL - 0.05) & (corners[:, :, 1].max(axis=1) > 0.1)
     traces = shapely.linestrings(corners[low][:, :, [0, 2]])
@@ -54,10 +59,7 @@ def test_wall_faces_point_outwards_and_enclose_all_rooms(seed: int) -> None:
     assert np.isclose(area, solid.length * WALL_HEIGHT, rtol=1e-4)
 
 
-@settings(max_examples=10, deadline=None)
-@given(SEEDS)
-def test_every_room_has_a_floor(seed: int) -> None:
-    plan, mesh = unfurnished_house(seed)
+def check_floors(plan: HouseLayout, mesh: Mesh) -> None:
     corners = mesh.vertices[mesh.faces]
     level = np.abs(corners[:, :, 1]).max(axis=1) < 1e-9
     centres, areas = (
