@@ -39,6 +39,9 @@ with contextlib.suppress(ImportError):
     import transformers.models.llama.modeling_llama  # noqa: F401
 with contextlib.suppress(ImportError):
     import peft  # noqa: F401
+with contextlib.suppress(ImportError):
+    import housewise.selftrain.trainers.dpo
+    import housewise.selftrain.trainers.sft
 
 with contextlib.suppress(UserError):
     # The weights are compared once with what they should be.
