@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 
 from housewise.core.record import Record
+from housewise.people.kitchen.invented_profiles import invent_profile
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
-from housewise.people.kitchen.profiles import KitchenProfile
+from housewise.people.kitchen.profiles import KitchenPreference, KitchenProfile
+from housewise.selftrain.adapt.settings import WarmUpConfig
 from housewise.systems.adapt.record import CookingActionEvent, KitchenAnswerEvent
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
 
 Weighted = tuple[float, float] | None
 """A value and its weight in means; None without a value."""
+WishKind = tuple[str, str, tuple[int, ...]]
+"""What satisfies a wish, when it is applicable, and its tasks. Wishes of one kind may be said in other words."""
 
 
 def answers_telling(record: Record) -> Weighted:
@@ -32,6 +36,34 @@ def _share_of_satisfied(record: Record, told: bool) -> Weighted:
 
 satisfied_told = partial(_share_of_satisfied, told=True)
 satisfied_others = partial(_share_of_satisfied, told=False)
+
+
+def _share_of_warm_up(record: Record, shared: bool) -> Weighted:
+    """Return the share of satisfied wishes among the applicable ones that the warm-up shares, or the others."""
+    kinds = {wish.id: _kind(wish) for wish in _person(record).preferences}
+    return _share(
+        [
+            verdict["decision"] == "satisfied"
+            for verdict in record.result.final["verdicts"]
+            if verdict["decision"] != "inapplicable" and (kinds[verdict["id"]] in warm_up_wishes()) == shared
+        ]
+    )
+
+
+satisfied_shared = partial(_share_of_warm_up, shared=True)
+satisfied_new = partial(_share_of_warm_up, shared=False)
+
+
+@cache
+def warm_up_wishes() -> frozenset[WishKind]:
+    """Return what the people of the default warm-up want."""
+    warm_up = WarmUpConfig()
+    people = (invent_profile(warm_up.seed + number, warm_up.preferences_per_person) for number in range(warm_up.people))
+    return frozenset(_kind(wish) for person in people for wish in person.preferences)
+
+
+def _kind(wish: KitchenPreference) -> WishKind:
+    return wish.wants_text, wish.if_text, wish.tasks
 
 
 def _satisfied_at(record: Record, part: float) -> float | None:
@@ -99,8 +131,11 @@ def _answers(record: Record) -> list[str]:
 
 def _phrases(record: Record) -> dict[str, tuple[str, ...]]:
     """Return the sentences in which the person of a record says each wish, by its id."""
-    person = _people(record.header.settings["tasks"]["people"])[record.header.person]
-    return {wish.id: (wish.text, wish.paraphrase or wish.text) for wish in person.preferences}
+    return {wish.id: (wish.text, wish.paraphrase or wish.text) for wish in _person(record).preferences}
+
+
+def _person(record: Record) -> KitchenProfile:
+    return _people(record.header.settings["tasks"]["people"])[record.header.person]
 
 
 @lru_cache(maxsize=4)

@@ -19,6 +19,12 @@ from tests.systems.command_runs import adapt, record_of
 needs_minilm = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 
 
+def test_nearly_half_of_the_wishes_are_those_of_the_warm_up() -> None:
+    wishes = [wish for person in load_profiles(ADAPT_PROFILES) for wish in person.preferences]
+    known = [(wish.wants_text, wish.if_text, wish.tasks) in measures.warm_up_wishes() for wish in wishes]
+    assert (sum(known), len(known)) == (106, 228)
+
+
 @needs_minilm
 def test_what_answers_were_worth(tmp_path: Path) -> None:
     for planner in ("always", "never"):
@@ -34,6 +40,9 @@ def test_what_answers_were_worth(tmp_path: Path) -> None:
     assert measures.answers_telling(never) is None and measures.satisfied_told(never) is None
     others = measures.satisfied_others(never)
     assert others == (never.result.scores["satisfaction"], never.result.scores["applicable"]) and others[0] < 1
+    shared, new = measures.satisfied_shared(never), measures.satisfied_new(never)
+    assert shared and new and shared[1] + new[1] == others[1]
+    assert shared[0] * shared[1] + new[0] * new[1] == pytest.approx(others[0] * others[1])
     parts = [measures.satisfied_at_20, measures.satisfied_at_40, measures.satisfied_at_60, measures.satisfied_at_80]
     curve = [part(asked) for part in parts]
     assert curve == sorted(curve) and curve[0] < curve[-1] <= asked.result.scores["satisfaction"]
