@@ -82,7 +82,7 @@ class GuidanceTraining:
 
     def _learn_sessions(self, folders: list[Path]) -> Iterator[SessionDemonstration]:
         limit = self._config.sessions.max_sessions
-        lessons = SessionLessonsConfig(agent=self._config.run.agent).lessons()
+        lessons = SessionLessonsConfig(agent=self._config.run.agent).lessons(self._config.sessions.routine_share)
         tasks = self._config.run.tasks
         sessions = session_demonstrations(folders, lessons, print_note, tasks.seed, tasks.variant)
         with self._observer.watch_training(f"{IMITATE}: examples") as progress:

@@ -7,6 +7,7 @@ given is not in the record: the attempt is played again, and the prompts are bui
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,12 +47,15 @@ class SessionLessonsConfig(Settings):
     """What the assistant is given, as in a run: perception, knowledge and the size of the prompts; and whether a reply
     has its thoughts before its speech (``reasoning``)."""
 
-    def lessons(self) -> SessionLessons:
-        """Return what makes the examples, with the prompts of a chat model."""
+    def lessons(self, routine_share: float = 1.0) -> SessionLessons:
+        """Return what makes the examples, with the prompts of a chat model.
+
+        Args:
+            routine_share: See SessionLessons.
+        """
         learner = self.agent.model_copy(update={"planner": "llm"})
-        return SessionLessons(
-            view_builder(learner, usual_description(learner)), prompt_builder(learner), learner.reasoning
-        )
+        view = view_builder(learner, usual_description(learner))
+        return SessionLessons(view, prompt_builder(learner), learner.reasoning, routine_share)
 
 
 def load_session_lessons(overrides: Iterable[str] = ()) -> SessionLessonsConfig:
@@ -71,11 +75,14 @@ class SessionLessons:
         build_view: Builds what the assistant may know, such as ``model_view("words", knowledge)``.
         build_prompt: Builds the prompt of a turn.
         with_thoughts: Whether a reply has the assistant's thoughts.
+        routine_share: Share of the turns that are learned, among those at which the assistant thinks of the same next
+            step as at the turn before. They are drawn at random.
     """
 
     build_view: BuildView
     build_prompt: BuildPrompt
     with_thoughts: bool = True
+    routine_share: float = 1.0
 
     def demonstrations(self, record: Record, path: Path) -> list[SessionDemonstration]:
         """Return an example for each turn of the assistant in the attempt that succeeded; none without such an attempt.
@@ -93,6 +100,7 @@ class SessionLessons:
         if attempt is None:
             return []
         initial = read_initial_state(record, path)
+        turns = self._drop_routine(replay_observations(record, path, attempt), f"{initial.variant} {initial.seed}")
         return [
             SessionDemonstration(
                 prompt=tuple(message.turn for message in self.build_prompt(self.build_view(observation))),
@@ -102,10 +110,28 @@ class SessionLessons:
                 attempt=attempt,
                 turn=turn.number,
             )
-            for turn, observation in replay_observations(record, path, attempt)
+            for turn, observation in turns
             # After the last action nobody speaks.
             if turn.guidance is not None and turn.guidance.is_parsed
         ]
+
+    def _drop_routine(
+        self, turns: Iterable[tuple[SessionTurn, SessionObservation]], scenario: str
+    ) -> Iterator[tuple[SessionTurn, SessionObservation]]:
+        """Yield the turns with a new next step or none, and some of the others."""
+        before: str | None = None
+        for turn, observation in turns:
+            step = next_step(turn.guidance.thought) if turn.guidance else None
+            chance = random.Random(f"{scenario} {turn.number}").random()
+            if step is None or step != before or chance < self.routine_share:
+                yield turn, observation
+            before = step
+
+
+def next_step(thought: str) -> str | None:
+    """Return the next step in a thought of the scripted oracle, such as "Open time machine"; None if it has none."""
+    found = re.search(r"\bNext: ([^:]+):", thought)
+    return found[1] if found else None
 
 
 def kept_attempt(record: Record, path: Path) -> int | None:

@@ -50,6 +50,10 @@ class SessionsConfig(Settings):
     max_sessions: Annotated[int | None, SELECTION] = Field(default=400, ge=1, le=MAX_COUNT)
     """Maximum number of sessions to learn from. null takes all that reached their goal."""
 
+    routine_share: Annotated[float, SELECTION] = Field(default=0.25, ge=0, le=1)
+    """Share of the turns that are learned, among those at which the oracle thinks of the same next step as at the turn
+    before. Four fifths of all turns are such; fewer of them leave time for more sessions."""
+
 
 class GuidanceTrainingConfig(OnePhaseSettings):
     """Settings of a training in guidance: the sessions that are played, what is learned of them, and how."""
