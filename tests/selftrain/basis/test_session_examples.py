@@ -20,6 +20,7 @@ from housewise.rollout.record_reader import read_record
 from housewise.rollout.system import EpisodeContext
 from housewise.selftrain.basis.session_examples import (
     load_session_lessons,
+    next_step,
     session_demonstrations,
 )
 from housewise.selftrain.examples import SessionDemonstration, read_examples, write_examples
@@ -98,6 +99,21 @@ def test_the_attempt_that_reached_the_goal_is_learned_turn_by_turn(run: Path) ->
         assert [each.turn for each in mine] == list(range(1, len(mine) + 1))
         assert [spoken(each) for each in mine] == [each.speech for each in said(run, f"{SIMPLE}-{seed}", attempt)]
     assert {spoken(each) == "" for each in examples} == {True, False}
+
+
+def test_few_of_the_turns_are_learned_at_which_the_next_step_stays_the_same(run: Path) -> None:
+    def turns(share: float, *settings: str) -> list[tuple[int, int, str]]:
+        lessons = load_session_lessons(settings).lessons(share)
+        return [(each.seed, each.turn, each.reply) for some in session_demonstrations([run], lessons) for each in some]
+
+    everything, half, few = turns(1.0), turns(0.5), turns(0.0)
+    assert set(few) < set(half) < set(everything) and turns(0.5) == half
+    steps = [next_step(reply) for *_, reply in everything]
+    assert len(few) == sum(
+        step is None or now[0] != before[0] or step != earlier
+        for now, before, step, earlier in zip(everything, [(-1,), *everything], steps, [None, *steps], strict=False)
+    )
+    assert [each[:2] for each in turns(0.0, "reasoning=false")] == [each[:2] for each in few]
 
 
 def test_thoughts_may_be_left_out_and_name_no_ids(run: Path) -> None:
