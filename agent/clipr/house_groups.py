@@ -61,11 +61,7 @@ class ThingGroup:
 
     def differs(self, wanted: Sequence[PlaceKind]) -> bool:
         """Return whether none of some wanted places is usual. A place without a room may be in any room."""
-        return not any(
-            spot.receptacle in (None, usual.receptacle) and spot.room in (None, usual.room)
-            for spot in wanted
-            for usual in self.usual
-        )
+        return not any(usual.is_at(spot) for spot in wanted for usual in self.usual)
 
 
 @lru_cache(maxsize=8)

@@ -167,6 +167,9 @@ class WordReader(Protocol):
             wanted: Whether the text is about wanted or about refused things.
         """
 
+    def covers(self, refused: str, value: str) -> bool:
+        """Return whether a value is refused by what was refused."""
+
 
 class OptionVocabulary:
     """Options with their synonyms, and things that are stored as they are said; see WordReader.
@@ -192,6 +195,11 @@ class OptionVocabulary:
         """See WordReader.find_values."""
         words = (word.strip(" .,;:!?") for word in text.split())
         return tuple(dict.fromkeys(self._values[word] for word in words if word in self._values))
+
+    @staticmethod
+    def covers(refused: str, value: str) -> bool:
+        """See WordReader.covers."""
+        return refused == value
 
 
 def _make_marker(place: int) -> str:
@@ -237,7 +245,7 @@ class WrittenQuestion(InterviewQuestion):
         if all_the_same or not (wanted or unwanted):
             return self._parse_no_wish(named, owned is not None, left_out)
         if before is not None:
-            wanted, unwanted = _merge_correction(before, wanted, unwanted, adds)
+            wanted, unwanted = self._merge_correction(before, wanted, unwanted, adds)
         return self._make_answer(named if before is None else "", wanted, unwanted, left_out)
 
     def _find_wanted_and_unwanted(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -264,6 +272,18 @@ class WrittenQuestion(InterviewQuestion):
             raise AnswerNotUnderstood(f'I cannot keep "{left_out[0]}" alone: a rule holds always, and for all of them.')
         raise AnswerNotUnderstood("I did not understand that.")
 
+    def _merge_correction(
+        self, before: ParsedAnswer, wanted: Sequence[str], unwanted: Sequence[str], adds: bool
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return what is wanted and what is unwanted after a correction."""
+        if wanted and not adds:
+            kept = tuple(wanted)
+        else:
+            kept = (*before.wanted, *(value for value in wanted if value not in before.wanted))
+            kept = tuple(value for value in kept if not any(self.words.covers(each, value) for each in unwanted))
+        refused = dict.fromkeys((*before.unwanted, *unwanted))
+        return kept, tuple(value for value in refused if value not in kept)
+
     def _make_answer(
         self, said: str, wanted: Sequence[str], unwanted: Sequence[str], left_out: Sequence[str]
     ) -> ParsedAnswer:
@@ -272,19 +292,6 @@ class WrittenQuestion(InterviewQuestion):
         rule = make_rule(self.name, wanted, unwanted)
         answer = said or ", then ".join(wanted) + (f"; not {', '.join(unwanted)}" if unwanted else "")
         return ParsedAnswer(answer, (rule,), rule.preferred, rule.avoided, tuple(left_out))
-
-
-def _merge_correction(
-    before: ParsedAnswer, wanted: Sequence[str], unwanted: Sequence[str], adds: bool
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what is wanted and what is unwanted after a correction."""
-    if wanted and not adds:
-        kept = tuple(wanted)
-    else:
-        kept = (*before.wanted, *(value for value in wanted if value not in before.wanted))
-        kept = tuple(value for value in kept if value not in unwanted)
-    refused = dict.fromkeys((*before.unwanted, *unwanted))
-    return kept, tuple(value for value in refused if value not in kept)
 
 
 class WrittenInterview:

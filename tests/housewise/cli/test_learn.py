@@ -131,6 +131,10 @@ WASH_BAG = "wash bag: prefer sink in the bathroom, then top cabinet in the bathr
             "soap on the piano, pens on the shelf\nno, on the bed\nno, soap on the bed\nyes\n",
             ["stationery: prefer shelf in the home office", "wash bag: prefer bed in any room"],
         ),
+        (
+            "soap as usual, but never on the shelf\nyes\n",
+            ["wash bag: prefer sink in the bathroom, then top cabinet in the bathroom; avoid shelf in any room"],
+        ),
         ("soap: 5\n99\nmoon\nquit\n", []),
     ],
 )
