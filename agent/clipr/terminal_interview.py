@@ -90,6 +90,13 @@ class AnswerNotUnderstood(Exception):
         self.keeps_before = keeps_before
 
 
+def parse_whole_rule(said: str) -> ParsedAnswer | None:
+    """Return the meaning of an answer that is a rule, as in "For a drink: prefer kombucha."; None for others."""
+    if not _WHOLE_RULE.match(said) or not (rule := parse_rule(said)).typed:
+        return None
+    return ParsedAnswer(said[:MAX_RULE_CHARACTERS], (rule,), rule.preferred, rule.avoided)
+
+
 @dataclass(frozen=True, kw_only=True)
 class InterviewQuestion(ABC):
     """A question and the parser of its answers.
@@ -143,6 +150,9 @@ class Interview(Protocol):
 
     def count_open_questions(self, dialogue: Sequence[DialogueTurn]) -> int | None:
         """Return the number of unanswered questions, or None if it is unknown."""
+
+    def find_question(self, asked: str) -> InterviewQuestion | None:
+        """Return the question that was asked in some words, to ask it again; None if it comes in its own time."""
 
 
 class WordReader(Protocol):
@@ -224,8 +234,8 @@ class WrittenQuestion(InterviewQuestion):
 
     def parse_answer(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
         """See InterviewQuestion.parse_answer."""
-        if _WHOLE_RULE.match(said) and (rule := parse_rule(said)).typed:
-            return ParsedAnswer(said[:MAX_RULE_CHARACTERS], (rule,), rule.preferred, rule.avoided)
+        if whole := parse_whole_rule(said):
+            return whole
         if before is not None and is_reversal(said):
             others = tuple(option for option in self.options if option not in before.wanted)
             wanted = before.unwanted or (others if len(self.options) == 2 else ())
@@ -317,6 +327,10 @@ class WrittenInterview:
         """See Interview.count_open_questions."""
         return len(self._open_questions(dialogue))
 
+    def find_question(self, asked: str) -> InterviewQuestion | None:
+        """See Interview.find_question."""
+        return None
+
     def _open_questions(self, dialogue: Sequence[DialogueTurn]) -> list[WrittenQuestion]:
         asked = {exchange.question for exchange in dialogue}
         return [each for each in self._questions if asked.isdisjoint((each.text, *each.earlier))]
@@ -385,4 +399,8 @@ class ModelInterview:
 
     def count_open_questions(self, dialogue: Sequence[DialogueTurn]) -> int | None:
         """See Interview.count_open_questions."""
+        return None
+
+    def find_question(self, asked: str) -> InterviewQuestion | None:
+        """See Interview.find_question."""
         return None
