@@ -61,11 +61,7 @@ class ThingGroup:
 
     def differs(self, wanted: Sequence[PlaceKind]) -> bool:
         """Return whether none of some wanted places is usual. A place without a room may be in any room."""
-        return not any(
-            spot.receptacle in (None, usual.receptacle) and spot.room in (None, usual.room)
-            for spot in wanted
-            for usual in self.usual
-        )
+        return not any(usual.is_at(spot) for spot in wanted for usual in self.usual)
 
 
 @lru_cache(maxsize=8)
@@ -184,7 +180,9 @@ def split_by_group(text: str, groups: Sequence[ThingGroup]) -> dict[str, str]:
     """
     line = normalize_line(text)
     mentions = _find_mentions(line, groups)
-    if len(groups) == 1 or not mentions:
+    if len(groups) == 1:
+        return {groups[0].name: re.sub(rf"^\s*{re.escape(groups[0].name)}:\s*", "", text, flags=re.IGNORECASE)}
+    if not mentions:
         return {group.name: text for group in groups}
     first = [found.end() for found in _BOUNDARY.finditer(line, 0, mentions[0][0])]
     start = first[-1] if first and _JOINING.sub("", line[: first[-1]]).strip(".") not in ("", "but") else 0
@@ -210,6 +208,15 @@ def split_by_group(text: str, groups: Sequence[ThingGroup]) -> dict[str, str]:
             parts[name] = f"{parts.get(name, '')} {part}"
     label = re.compile(rf"\b(?:{'|'.join(re.escape(group.name.lower()) for group in groups)}):")
     return {name: label.sub(" ", part).strip() for name, part in parts.items() if part.strip()}
+
+
+def split_off_names(text: str, group: ThingGroup) -> tuple[str, list[str]]:
+    """Return an answer without the names of a group and of its things, and the names."""
+    line, rest, end, names = normalize_line(text), "", 0, []
+    for start, stop, _ in _find_mentions(line, [group]):
+        names.append(line[start:stop])
+        rest, end = f"{rest}{line[end:start]} ", stop
+    return (rest + line[end:]).strip(" :,;"), names
 
 
 def _find_mentions(line: str, groups: Sequence[ThingGroup]) -> list[tuple[int, int, str]]:

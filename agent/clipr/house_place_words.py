@@ -48,6 +48,12 @@ class PlaceVocabulary:
         return tuple(dict.fromkeys(self._with_room(spot) if wanted else spot for spot in spots))
 
     @staticmethod
+    def covers(refused: str, value: str) -> bool:
+        """See WordReader.covers. Who wants nothing on any shelf does not want it on the shelf in the kitchen."""
+        places = find_place_kinds(value) or ()
+        return any(place.is_at(spot) for place in places for spot in find_place_kinds(refused) or ())
+
+    @staticmethod
     def phrase(spot: PlaceKind) -> str:
         """Return a place in the words of rules."""
         return spot.phrase.replace("childs room", "child's room")

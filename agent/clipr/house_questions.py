@@ -8,16 +8,16 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
-from housewise.agent.clipr.answer_phrases import NoSuchOption, normalize_line, phrase_pattern, replace_option_numbers
+from housewise.agent.clipr.answer_phrases import NoSuchOption, normalize_line, replace_option_numbers
 from housewise.agent.clipr.house_groups import (
     MAX_GROUPS,
     GroupChoice,
     ThingGroup,
     names_group,
     split_by_group,
+    split_off_names,
     thing_groups,
 )
-from housewise.agent.clipr.house_interview import house_question
 from housewise.agent.clipr.house_place_words import PlaceVocabulary
 from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.agent.clipr.terminal_interview import (
@@ -28,6 +28,7 @@ from housewise.agent.clipr.terminal_interview import (
     QuestionFile,
     WrittenQuestion,
     example_answer,
+    parse_whole_rule,
 )
 from housewise.core.validation import read_model
 from housewise.language.embedder import Embedder
@@ -62,6 +63,8 @@ class GroupsQuestion(InterviewQuestion):
 
     def parse_answer(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
         """See InterviewQuestion.parse_answer. A correction that names no group is about the only one with a rule."""
+        if whole := parse_whole_rule(said):
+            return whole
         try:
             text = said if names_group(said, self.groups) else replace_option_numbers(said, self.options)
         except NoSuchOption as problem:
@@ -74,14 +77,15 @@ class GroupsQuestion(InterviewQuestion):
         found = dict(before.parts) if before else {}
         if before and not is_usual and not names_group(rest, self.groups):
             ruled = [name for name, part in found.items() if part.rules]
-            if len(ruled) > 1:
-                raise self._unclear(ruled)
+            if len(ruled) != 1:
+                raise self._unclear(ruled or self.parts)
             rest = f"{ruled[0]}: {rest}"
         said_of = split_by_group(rest, self.groups) if has_rest else {}
         for group in self.groups:
+            earlier = found.get(group.name)
             if group.name in said_of:
-                found[group.name] = self._parse_part(group, said_of[group.name], found.get(group.name), adds)
-            elif is_usual:
+                found[group.name] = self._parse_part(group, said_of[group.name], earlier, adds)
+            elif is_usual and not (adds and earlier and earlier.rules):
                 found[group.name] = self._parse_part(group, "as usual", None, False)
         return _combine([(group.name, found[group.name]) for group in self.groups if group.name in found])
 
@@ -89,15 +93,22 @@ class GroupsQuestion(InterviewQuestion):
         return AnswerNotUnderstood(f"Say for which: {', '.join(names)}.", keeps_before=True)
 
     def _parse_part(self, group: ThingGroup, text: str, before: ParsedAnswer | None, adds: bool) -> ParsedAnswer:
-        """Parse what is said about one group."""
-        part = self.parts[group.name]
-        before = before if before and before.rules else None
+        """Parse what is said about one group.
+
+        The names in it are not read: beside them, the embedder often takes a refusal for a wish.
+        """
+        part, before = self.parts[group.name], before if before and before.rules else None
+        bare, names = split_off_names(text, group)
+        asked = f"{normalize_line(self.text)} {group.name}"
+        single = tuple(dict.fromkeys(name for name in names if name not in asked))
         try:
-            if _USUAL_PART.search(text):
-                return _parse_usual(group, part, _USUAL_PART.sub(" ", text))
-            return part.parse_answer(self._replace_numbers(group, text), before, adds)
+            if _USUAL_PART.search(bare):
+                parsed = _parse_usual(group, part, _USUAL_PART.sub(" ", bare))
+            else:
+                parsed = part.parse_answer(self._replace_numbers(group, bare), before, adds)
         except (AnswerNotUnderstood, NoSuchOption) as problem:
             raise AnswerNotUnderstood(f"{group.name}: {problem}") from problem
+        return replace(parsed, left_out=(*parsed.left_out, *single))
 
     def _replace_numbers(self, group: ThingGroup, text: str) -> str:
         """Replace numbers of options in what is said about a group. "The second one" is the group's second one.
@@ -107,8 +118,7 @@ class GroupsQuestion(InterviewQuestion):
         """
         part = self.parts[group.name]
         first = self.options.index(f"{group.name}: {part.options[0]}") + 1
-        names = phrase_pattern((*group.other_names, *group.things, group.name.lower()))
-        bare = _BESIDE_NUMBERS.sub(" ", names.sub(" ", text))
+        bare = _BESIDE_NUMBERS.sub(" ", text)
         for number in map(int, re.findall(r"\b\d{1,6}\b", bare)):
             if not first <= number < first + len(part.options):
                 raise NoSuchOption(f"{number} is not among its options, {first} to {first + len(part.options) - 1}.")
@@ -175,36 +185,47 @@ class HouseConversation:
             replace(group, other_names=_other_names(group, self._texts[group.name], heads)) for group in groups
         )
         self._choice = GroupChoice(self._groups, embedder)
+        self._read: dict[DialogueTurn, dict[str, bool | None]] = {}
 
     def next_question(
         self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int
     ) -> InterviewQuestion | None:
-        """See Interview.next_question."""
-        asked = {group.name for text in skipped for group in self._groups_of(text)}
-        answered: dict[str, bool] = {}
-        for said in dialogue:
-            groups = self._groups_of(said.question)
-            asked |= {group.name for group in groups}
-            if said.answer and groups:
-                answered |= self._read_wishes(groups, said.answer)
-        chosen = self._choice.choose(answered, asked)
+        """See Interview.next_question. A group that an answer left out is asked about again."""
+        passed = {group.name for text in skipped for group in self._groups_of(text)}
+        wishes = self._wishes(dialogue)
+        answered = {name: differs for name, differs in wishes.items() if differs is not None}
+        chosen = self._choice.choose(answered, passed | wishes.keys())
         return self._question(chosen) if chosen else None
 
     def count_open_questions(self, dialogue: Sequence[DialogueTurn]) -> int | None:
         """See Interview.count_open_questions."""
-        asked = {group.name for said in dialogue for group in self._groups_of(said.question)}
-        return ceil((len(self._groups) - len(asked)) / MAX_GROUPS)
+        return ceil((len(self._groups) - len(self._wishes(dialogue))) / MAX_GROUPS)
 
-    def _read_wishes(self, groups: Sequence[ThingGroup], answer: str) -> dict[str, bool]:
-        """Return of which groups an earlier answer says where they are wanted, and whether that differs from usual."""
+    def find_question(self, asked: str) -> InterviewQuestion | None:
+        """See Interview.find_question."""
+        groups = self._groups_of(asked)
+        return replace(self._question(groups), earlier=(asked,)) if groups else None
+
+    def _wishes(self, dialogue: Sequence[DialogueTurn]) -> dict[str, bool | None]:
+        """Return the groups that answers are about, and whether the wish differs from usual; None without a wish."""
+        wishes: dict[str, bool | None] = {}
+        for said in dialogue:
+            if said not in self._read:
+                self._read[said] = self._read_answer(self._groups_of(said.question), said.answer)
+            wishes |= self._read[said]
+        return wishes
+
+    def _read_answer(self, groups: Sequence[ThingGroup], answer: str) -> dict[str, bool | None]:
         try:
-            parts = self._question(groups).parse_answer(answer).parts
+            parts = self._question(groups).parse_answer(answer).parts if groups and answer else {}
         except AnswerNotUnderstood:
-            return {}
-        wanted = {
+            parts = {}
+        if not parts:
+            return {group.name: None for group in groups}
+        places = {
             group: find_place_kinds(", ".join(parts[group.name].wanted)) for group in groups if group.name in parts
         }
-        return {group.name: group.differs(places) for group, places in wanted.items() if places}
+        return {group.name: group.differs(wanted) if wanted else None for group, wanted in places.items()}
 
     def _groups_of(self, question: str) -> list[ThingGroup]:
         """Return the groups that a question is about, also one that a simulated person was asked."""
@@ -219,7 +240,6 @@ class HouseConversation:
             text=" ".join(part.text for part in parts.values()),
             name=", ".join(parts),
             options=options,
-            earlier=(house_question(groups),),
             example=f"as usual, but {groups[-1].name}: {parts[groups[-1].name].example}",
             groups=tuple(groups),
             parts=parts,
@@ -235,5 +255,4 @@ class HouseConversation:
             example=example_answer(options),
             words=words,
             embedder=self._embedder,
-            members=group.things,
         )

@@ -90,6 +90,13 @@ class AnswerNotUnderstood(Exception):
         self.keeps_before = keeps_before
 
 
+def parse_whole_rule(said: str) -> ParsedAnswer | None:
+    """Return the meaning of an answer that is a rule, as in "For a drink: prefer kombucha."; None for others."""
+    if not _WHOLE_RULE.match(said) or not (rule := parse_rule(said)).typed:
+        return None
+    return ParsedAnswer(said[:MAX_RULE_CHARACTERS], (rule,), rule.preferred, rule.avoided)
+
+
 @dataclass(frozen=True, kw_only=True)
 class InterviewQuestion(ABC):
     """A question and the parser of its answers.
@@ -144,6 +151,9 @@ class Interview(Protocol):
     def count_open_questions(self, dialogue: Sequence[DialogueTurn]) -> int | None:
         """Return the number of unanswered questions, or None if it is unknown."""
 
+    def find_question(self, asked: str) -> InterviewQuestion | None:
+        """Return the question that was asked in some words, to ask it again; None if it comes in its own time."""
+
 
 class WordReader(Protocol):
     """Finds the options or places that an answer names.
@@ -166,6 +176,9 @@ class WordReader(Protocol):
             text: Marked text.
             wanted: Whether the text is about wanted or about refused things.
         """
+
+    def covers(self, refused: str, value: str) -> bool:
+        """Return whether a value is refused by what was refused."""
 
 
 class OptionVocabulary:
@@ -193,6 +206,11 @@ class OptionVocabulary:
         words = (word.strip(" .,;:!?") for word in text.split())
         return tuple(dict.fromkeys(self._values[word] for word in words if word in self._values))
 
+    @staticmethod
+    def covers(refused: str, value: str) -> bool:
+        """See WordReader.covers."""
+        return refused == value
+
 
 def _make_marker(place: int) -> str:
     """Return an invented word that is unique for the index ``place``."""
@@ -216,8 +234,8 @@ class WrittenQuestion(InterviewQuestion):
 
     def parse_answer(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
         """See InterviewQuestion.parse_answer."""
-        if _WHOLE_RULE.match(said) and (rule := parse_rule(said)).typed:
-            return ParsedAnswer(said[:MAX_RULE_CHARACTERS], (rule,), rule.preferred, rule.avoided)
+        if whole := parse_whole_rule(said):
+            return whole
         if before is not None and is_reversal(said):
             others = tuple(option for option in self.options if option not in before.wanted)
             wanted = before.unwanted or (others if len(self.options) == 2 else ())
@@ -237,7 +255,7 @@ class WrittenQuestion(InterviewQuestion):
         if all_the_same or not (wanted or unwanted):
             return self._parse_no_wish(named, owned is not None, left_out)
         if before is not None:
-            wanted, unwanted = _merge_correction(before, wanted, unwanted, adds)
+            wanted, unwanted = self._merge_correction(before, wanted, unwanted, adds)
         return self._make_answer(named if before is None else "", wanted, unwanted, left_out)
 
     def _find_wanted_and_unwanted(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -264,6 +282,18 @@ class WrittenQuestion(InterviewQuestion):
             raise AnswerNotUnderstood(f'I cannot keep "{left_out[0]}" alone: a rule holds always, and for all of them.')
         raise AnswerNotUnderstood("I did not understand that.")
 
+    def _merge_correction(
+        self, before: ParsedAnswer, wanted: Sequence[str], unwanted: Sequence[str], adds: bool
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return what is wanted and what is unwanted after a correction."""
+        if wanted and not adds:
+            kept = tuple(wanted)
+        else:
+            kept = (*before.wanted, *(value for value in wanted if value not in before.wanted))
+            kept = tuple(value for value in kept if not any(self.words.covers(each, value) for each in unwanted))
+        refused = dict.fromkeys((*before.unwanted, *unwanted))
+        return kept, tuple(value for value in refused if value not in kept)
+
     def _make_answer(
         self, said: str, wanted: Sequence[str], unwanted: Sequence[str], left_out: Sequence[str]
     ) -> ParsedAnswer:
@@ -272,19 +302,6 @@ class WrittenQuestion(InterviewQuestion):
         rule = make_rule(self.name, wanted, unwanted)
         answer = said or ", then ".join(wanted) + (f"; not {', '.join(unwanted)}" if unwanted else "")
         return ParsedAnswer(answer, (rule,), rule.preferred, rule.avoided, tuple(left_out))
-
-
-def _merge_correction(
-    before: ParsedAnswer, wanted: Sequence[str], unwanted: Sequence[str], adds: bool
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return what is wanted and what is unwanted after a correction."""
-    if wanted and not adds:
-        kept = tuple(wanted)
-    else:
-        kept = (*before.wanted, *(value for value in wanted if value not in before.wanted))
-        kept = tuple(value for value in kept if value not in unwanted)
-    refused = dict.fromkeys((*before.unwanted, *unwanted))
-    return kept, tuple(value for value in refused if value not in kept)
 
 
 class WrittenInterview:
@@ -309,6 +326,10 @@ class WrittenInterview:
     def count_open_questions(self, dialogue: Sequence[DialogueTurn]) -> int | None:
         """See Interview.count_open_questions."""
         return len(self._open_questions(dialogue))
+
+    def find_question(self, asked: str) -> InterviewQuestion | None:
+        """See Interview.find_question."""
+        return None
 
     def _open_questions(self, dialogue: Sequence[DialogueTurn]) -> list[WrittenQuestion]:
         asked = {exchange.question for exchange in dialogue}
@@ -378,4 +399,8 @@ class ModelInterview:
 
     def count_open_questions(self, dialogue: Sequence[DialogueTurn]) -> int | None:
         """See Interview.count_open_questions."""
+        return None
+
+    def find_question(self, asked: str) -> InterviewQuestion | None:
+        """See Interview.find_question."""
         return None

@@ -135,8 +135,13 @@ class RuleConversation:
         return "These were all questions."
 
     def _next_question(self) -> InterviewQuestion | None:
-        left_open = [each.question.text for each in self._outcomes if not each.answer]
+        left_open = [
+            text for each in self._outcomes if not each.answer for text in (each.question.text, *each.question.earlier)
+        ]
         dialogue = [*self._earlier_turns, *self._dialogue]
+        for text in self._unconfirmed:
+            if text not in left_open and (question := self._interview.find_question(text)):
+                return question
         remaining = self._total - len(self._earlier_turns) - len(self._outcomes)
         return self._interview.next_question(dialogue, left_open, remaining)
 

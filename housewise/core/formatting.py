@@ -10,10 +10,10 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def join_names(names: Sequence[str], most: int = 10, separator: str = ", ") -> str:
-    """Join names. Of more than ``most``, the first ones and the number of the others are named."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return separator.join(names[:most]) + more
+def join_names(names: Sequence[str], max_names: int = 10, separator: str = ", ") -> str:
+    """Join names. Of more than ``max_names``, the first ones and the number of the others are named."""
+    more = f" and {len(names) - max_names} more" if len(names) > max_names else ""
+    return separator.join(names[:max_names]) + more
 
 
 def format_duration(seconds: float) -> str:

@@ -52,7 +52,7 @@ class SessionsConfig(Settings):
 
     routine_share: Annotated[float, SELECTION] = Field(default=0.25, ge=0, le=1)
     """Share of the turns that are learned, among those at which the oracle thinks of the same next step as at the turn
-    before. Four fifths of all turns are such; fewer of them leave time for more sessions."""
+    before. Most turns are such; fewer of them leave time for more sessions."""
 
 
 class GuidanceTrainingConfig(OnePhaseSettings):

@@ -33,6 +33,10 @@ class PlaceKind:
         """The place in words, for example ``shelf in the kitchen``."""
         return f"{self.receptacle or 'anywhere'} in {f'the {self.room}' if self.room else ANY_ROOM}"
 
+    def is_at(self, other: PlaceKind) -> bool:
+        """Return whether this place is one of another, less particular kind: a kitchen shelf is at any shelf."""
+        return other.receptacle in (None, self.receptacle) and other.room in (None, self.room)
+
 
 def to_place_kinds(places: Places) -> tuple[PlaceKind, ...]:
     """Convert the places of a preference file to place kinds."""

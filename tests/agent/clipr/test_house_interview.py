@@ -12,7 +12,7 @@ from housewise.agent.clipr.house_interview import HouseInterview, house_question
 from housewise.agent.clipr.house_notes import contradicting_notes, house_rule_notes, resolve_conflicts, root_rule_notes
 from housewise.agent.clipr.house_rules import HouseRule, find_thing_kinds, parse_house_rule
 from housewise.agent.clipr.language_steps import DialogueTurn
-from housewise.agent.clipr.rules import make_rule, parse_rule
+from housewise.agent.clipr.rules import Rule, make_rule, parse_rule
 from housewise.agent.personalize.placement_candidates import find_candidates
 from housewise.agent.personalize.preference_knowledge import RecalledPreferences
 from housewise.language.embedder import shared_minilm
@@ -93,14 +93,16 @@ def test_those_groups_come_first_whose_answers_say_most() -> None:
 
 
 @needs_minilm
-def test_an_answer_says_something_about_its_own_group_and_never_less_than_nothing_about_others() -> None:
+def test_an_answer_says_something_about_its_own_group_and_about_correlated_ones() -> None:
     choice = GroupChoice(thing_groups(), shared_minilm())
     count = len(thing_groups())
     mean = np.linspace(0, 1, count)
     deviation = np.sqrt(mean * (1 - mean))
     everything = np.ones(count, bool)
-    bits = choice.expected_information(mean, 0.5 * np.outer(deviation, deviation), everything)
-    assert bits.min() >= 0 and not bits[0].any(), "that the person wants these as usual is certain"
+    correlated = 0.5 * (np.outer(deviation, deviation) + np.diag(deviation**2))
+    bits = choice.expected_information(mean, correlated, everything)
+    assert not bits[0].any(), "that the person wants these as usual is certain"
+    assert (bits[15:28, 15:28] > 0).all()
     uncorrelated = choice.expected_information(mean, np.diag(deviation**2), everything)
     assert not (uncorrelated - np.diag(np.diag(uncorrelated))).round(9).any()
 
@@ -232,7 +234,8 @@ def test_answers_become_rules_that_houses_understand() -> None:
         HouseRule(two.things, two.options[:1]),
         HouseRule(three.things, (SHELF,), (TABLE,)),
     ]
-    assert [rule.source for rule in rules] == [1, 1, 2, 4] and "on the moon." in rules[3].text
+    assert rules[3] == Rule(text=f"For {five.name}: on the moon.", source=4)
+    assert [rule.source for rule in rules] == [1, 1, 2, 4]
     # Numbers are those of the question, also of one that was asked before the places had others.
     earlier = f"Where should {six.name} be ({six.examples}), and where not? Usual are (1) bed in the lobby, (7) oven."
     rules = interview.synthesize((), [DialogueTurn(earlier, "7, 1, 2")])

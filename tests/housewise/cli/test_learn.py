@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from housewise.agent.clipr.answer_phrases import parse_confirmation
-from housewise.agent.clipr.house_groups import thing_groups
-from housewise.agent.clipr.house_interview import house_question
 from housewise.agent.clipr.terminal_interview import kitchen_interview
 from housewise.cli.rule_conversation import RuleConversation
 from housewise.language.embedder import shared_minilm
@@ -97,6 +95,10 @@ TABLEWARE = (
     "tableware: prefer top cabinet in the kitchen, then bottom cabinet in the kitchen, "
     "then dishwasher in the kitchen, then bottom cabinet in the dining room"
 )
+STATIONERY = (
+    "stationery: prefer shelf in the home office, then table in the home office, then bottom cabinet in the home "
+    "office, then bottom cabinet in the living room"
+)
 WASH_BAG = "wash bag: prefer sink in the bathroom, then top cabinet in the bathroom, then shelf in the bathroom"
 
 
@@ -131,6 +133,17 @@ WASH_BAG = "wash bag: prefer sink in the bathroom, then top cabinet in the bathr
             "soap on the piano, pens on the shelf\nno, on the bed\nno, soap on the bed\nyes\n",
             ["stationery: prefer shelf in the home office", "wash bag: prefer bed in any room"],
         ),
+        (
+            "soap as usual, but never on the shelf\nyes\n",
+            ["wash bag: prefer sink in the bathroom, then top cabinet in the bathroom; avoid shelf in any room"],
+        ),
+        ("plates never on the table\nyes\n", ["tableware: avoid table in any room"]),
+        (
+            "plates on the shelf\nyes, and the rest as usual\nyes\n",
+            ["tableware: prefer shelf in any room", STATIONERY, WASH_BAG],
+        ),
+        ("For drinkware: prefer sink.\nyes\n", ["drinkware: prefer sink"]),
+        ("saucers on the bed\nyes\n", ["tableware: prefer bed in any room"]),
         ("soap: 5\n99\nmoon\nquit\n", []),
     ],
 )
@@ -141,13 +154,30 @@ def test_an_answer_about_several_groups_is_understood_for_each(
     assert rules(folder) == [f"For {rule}." for rule in kept]
 
 
-def test_an_answer_that_nobody_confirmed_is_put_to_its_person(folder: MemoryFolder) -> None:
-    groups = [next(group for group in thing_groups() if group.name == name) for name in FIRST]
-    about = About(task="house", question=house_question(groups))
-    folder.save(Memory("ada", [Note(person="ada", kind="answer", text="Tableware: shelf in the kitchen", about=about)]))
+def test_a_group_that_an_answer_left_out_is_asked_about_again(folder: MemoryFolder) -> None:
+    shown = learn(folder, "plates on the shelf\nyes\n" + "don't care\n" * 2, "--topic", "house", "--max-questions", "4")
+    asked = re.findall(r"Question \d of 4: (.*)", shown)
+    again = [name for names in asked[1:] for name in names.split(", ")]
+    assert asked[0] == ", ".join(FIRST) and "stationery" in again and "tableware" not in again
+
+
+PLATES = "plate, bowl, saucer, platter, serving bowl, butter dish"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        f"Where should tableware be ({PLATES}), and where not? Usual are (1) top cabinet in the kitchen.",
+        f"Where should each of these be, and where not? Tableware ({PLATES}): usual are (1) top cabinet in the kitchen."
+        " Books (novel, dictionary, photo album, atlas, poetry book): usual are (2) shelf in the bedroom.",
+    ],
+)
+def test_an_answer_that_nobody_confirmed_is_put_to_its_person(folder: MemoryFolder, question: str) -> None:
+    said, about = "Tableware: shelf in the kitchen", About(task="house", question=question)
+    folder.save(Memory("ada", [Note(person="ada", kind="answer", text=said, about=about)]))
     shown = learn(folder, "yes\n", "--topic", "house", "--max-questions", "1")
-    assert 'You said before: "Tableware: shelf in the kitchen"' in shown and "New rules: 1." in shown
-    assert len(kinds(folder, "answer")) == 1
+    assert f'You said before: "{said}"' in shown and "New rules: 1." in shown
+    assert rules(folder) == ["For tableware: prefer shelf in the kitchen."] and len(kinds(folder, "answer")) == 1
     assert "No new rules." in learn(folder, "", "--topic", "house", "--max-questions", "1")
 
 
