@@ -37,7 +37,8 @@ RUNS = {
         "--houses", "1", "--person", "ada", "--memory", "ada", "--adapter", "tidy", "seed=5", "max_steps=600",
         "objects=[4,4]", "misplaced=[3,3]", "most_plans=16",
     ),
-    "clipr": ("--system", "clipr", "budget=2", "--memory", "chiyo", "memory.new=true"),
+    # The default of the feedback interval was 20 then.
+    "clipr": ("--system", "clipr", "budget=2", "feedback_interval=20", "--memory", "chiyo", "memory.new=true"),
     "stars": (
         "--system", "stars", "task=attic.yaml", "condition=STARS+O", "tree.most_calls=20", "--memory", "esi",
         "memory.new=true",
