@@ -167,6 +167,12 @@ def _uncertainty(unusual: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray((entr(unusual) + entr(1 - unusual)) / np.log(2) + unusual * np.log2(len(RECEPTACLE_KINDS)))
 
 
+def asked_groups(question: str, groups: Sequence[ThingGroup]) -> list[ThingGroup]:
+    """Return the groups whose examples a question to a simulated person has, in its order."""
+    found = [(question.find(f"({group.examples})"), group) for group in groups]
+    return [group for start, group in sorted(found, key=lambda each: each[0]) if start >= 0]
+
+
 def names_group(text: str, groups: Sequence[ThingGroup]) -> bool:
     """Return whether a text names a group, or one of its things."""
     return bool(_find_mentions(normalize_line(text), groups))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from housewise.agent.clipr.answer_phrases import is_indifferent
-from housewise.agent.clipr.house_groups import GroupChoice, ThingGroup, split_by_group, thing_groups
+from housewise.agent.clipr.house_groups import GroupChoice, ThingGroup, asked_groups, split_by_group, thing_groups
 from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Inquiry, MethodUsage
 from housewise.agent.clipr.local_steps.answer_meaning import split_wanted_refused
 from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule
@@ -71,7 +71,7 @@ class HouseInterview:
         self.usage.calls += 1
         answers = [answer for said in dialogue for answer in self._parse_turn(said)]
         answered = {answer.group.name: answer.group.differs(answer.wanted) for answer in answers if answer.wanted}
-        asked = {group.name for said in dialogue for group in self._groups_of(said.question)}
+        asked = {group.name for said in dialogue for group in asked_groups(said.question, self._groups)}
         open_ = [group for group in self._groups if group.name not in asked]
         unresolved = tuple(Dimension(each.name, tuple(spot.phrase for spot in each.options)) for each in open_)
         groups = self._choice.choose(answered, asked)
@@ -94,14 +94,9 @@ class HouseInterview:
                     rules.append(Rule(text=text, source=turn))
         return tuple(rules)
 
-    def _groups_of(self, question: str) -> list[ThingGroup]:
-        """Return the groups that a question is about, in its order."""
-        found = [(question.find(f"({group.examples})"), group) for group in self._groups]
-        return [group for start, group in sorted(found, key=lambda each: each[0]) if start >= 0]
-
     def _parse_turn(self, said: DialogueTurn) -> list[_GroupAnswer]:
         """Return what a turn says about each group that it is about."""
-        groups = self._groups_of(said.question)
+        groups = asked_groups(said.question, self._groups)
         if not said.answer or not groups:
             return []
         if numbers := _parse_numbers(said.answer):

@@ -36,16 +36,12 @@ class PlaceVocabulary:
         )
 
     def find_values(self, text: str, wanted: bool) -> tuple[str, ...]:
-        """Return the places that a marked text names, in the words of rules; see ``find_places``."""
-        return tuple(map(self.phrase, self.find_places(text, wanted)))
-
-    def find_places(self, text: str, wanted: bool) -> tuple[PlaceKind, ...]:
-        """Return the places that a marked text names, without repetition.
+        """Return the places that a marked text names, in the words of rules and without repetition.
 
         A wanted place without a room gets the room of the only usual place with that receptacle.
         """
         spots = find_place_kinds(text) or ()
-        return tuple(dict.fromkeys(self._with_room(spot) if wanted else spot for spot in spots))
+        return tuple(dict.fromkeys(self.phrase(self._with_room(spot) if wanted else spot) for spot in spots))
 
     @staticmethod
     def covers(refused: str, value: str) -> bool:

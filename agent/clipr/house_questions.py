@@ -13,6 +13,7 @@ from housewise.agent.clipr.house_groups import (
     MAX_GROUPS,
     GroupChoice,
     ThingGroup,
+    asked_groups,
     names_group,
     split_by_group,
     split_off_names,
@@ -185,7 +186,6 @@ class HouseConversation:
             replace(group, other_names=_other_names(group, self._texts[group.name], heads)) for group in groups
         )
         self._choice = GroupChoice(self._groups, embedder)
-        self._read: dict[DialogueTurn, dict[str, bool | None]] = {}
 
     def next_question(
         self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int
@@ -210,9 +210,7 @@ class HouseConversation:
         """Return the groups that answers are about, and whether the wish differs from usual; None without a wish."""
         wishes: dict[str, bool | None] = {}
         for said in dialogue:
-            if said not in self._read:
-                self._read[said] = self._read_answer(self._groups_of(said.question), said.answer)
-            wishes |= self._read[said]
+            wishes |= self._read_answer(self._groups_of(said.question), said.answer)
         return wishes
 
     def _read_answer(self, groups: Sequence[ThingGroup], answer: str) -> dict[str, bool | None]:
@@ -229,9 +227,8 @@ class HouseConversation:
 
     def _groups_of(self, question: str) -> list[ThingGroup]:
         """Return the groups that a question is about, also one that a simulated person was asked."""
-        return [
-            group for group in self._groups if self._texts[group.name] in question or f"({group.examples})" in question
-        ]
+        named = [group for group in self._groups if self._texts[group.name] in question]
+        return named or asked_groups(question, self._groups)
 
     def _question(self, groups: Sequence[ThingGroup]) -> GroupsQuestion:
         parts = {group.name: self._part(group) for group in groups}

@@ -224,13 +224,11 @@ class WrittenQuestion(InterviewQuestion):
 
     Attributes:
         words: Finds what an answer names.
-        members: Things that the rule covers as a group. A clause about a single one of them is reported as left out.
         embedder: Sentence embeddings that tell what an answer refuses.
     """
 
     words: WordReader
     embedder: Embedder
-    members: tuple[str, ...] = ()
 
     def parse_answer(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
         """See InterviewQuestion.parse_answer."""
@@ -241,10 +239,6 @@ class WrittenQuestion(InterviewQuestion):
             wanted = before.unwanted or (others if len(self.options) == 2 else ())
             return self._make_answer("", wanted, before.wanted if before.unwanted or not wanted else (), ())
         plain, left_out = split_conditions(said)
-        if self.members:
-            left_out += tuple(
-                dict.fromkeys(found.group() for found in phrase_pattern(self.members).finditer(normalize_line(plain)))
-            )
         try:
             named = replace_option_numbers(plain, self.options)
         except NoSuchOption as problem:
