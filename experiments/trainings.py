@@ -6,18 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.settings import merge_nested, nest_value
 from housewise.experiments.grid import PlannedTraining
 from housewise.selftrain.trainers import ModelReference
 from housewise.selftrain.training_folder import IMITATE, TrainingObserver
-
-if TYPE_CHECKING:
-    from housewise.selftrain.adapt.fold_training import FoldTraining
-    from housewise.selftrain.basis.guidance_training import GuidanceTraining
-    from housewise.selftrain.stars.goal_training import GoalTraining
 
 WARM_UP = "warm-up"
 """Phase of ADAPT whose model all learners start from."""
@@ -85,18 +80,19 @@ def _open_stars(config: Path | None, settings: Mapping[str, Any]) -> OpenedTrain
     from housewise.selftrain.stars.goal_training import GoalTraining
     from housewise.selftrain.stars.settings import load_goal_training
 
-    return _one_phase(partial(GoalTraining, load_goal_training(config, settings)))
+    open_it = partial(GoalTraining, load_goal_training(config, settings))
+    return OpenedTraining([IMITATE], open_it, lambda folder, observer: {IMITATE: open_it(folder, observer).run()})
 
 
 def _open_basis(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
-    from housewise.selftrain.basis.guidance_training import GuidanceTraining
+    from housewise.selftrain.basis.guidance_training import GuidanceTraining, phase_names
     from housewise.selftrain.basis.settings import load_guidance_training
 
-    return _one_phase(partial(GuidanceTraining, load_guidance_training(config, settings)))
-
-
-def _one_phase(open_it: Callable[[Path, TrainingObserver], GoalTraining | GuidanceTraining]) -> OpenedTraining:
-    return OpenedTraining([IMITATE], open_it, lambda folder, observer: {IMITATE: open_it(folder, observer).run()})
+    loaded = load_guidance_training(config, settings)
+    open_it, phases = partial(GuidanceTraining, loaded), phase_names(loaded)
+    return OpenedTraining(
+        phases, open_it, lambda folder, observer: ModelsByPhase(open_it(folder, observer).run, phases)
+    )
 
 
 def _open_adapt(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
@@ -105,26 +101,27 @@ def _open_adapt(config: Path | None, settings: Mapping[str, Any]) -> OpenedTrain
     from housewise.selftrain.adapt.settings import load_adapt_training
 
     loaded, phases = load_adapt_training(config, settings), (WARM_UP, *LEARNERS)
-    return OpenedTraining(
-        phases,
-        partial(AdaptTraining, loaded),
-        lambda folder, observer: FoldModels(open_fold(loaded, folder, observer), phases),
-    )
+
+    def train(folder: Path, observer: TrainingObserver) -> ModelsByPhase:
+        fold = open_fold(loaded, folder, observer)
+        return ModelsByPhase(lambda phase: fold.start if phase == WARM_UP else fold.train(phase), phases)
+
+    return OpenedTraining(phases, partial(AdaptTraining, loaded), train)
 
 
-class FoldModels(Mapping[str, ModelReference]):
-    """The models of a fold of ADAPT, each trained when it is taken: the warm-up, and those of the learners.
+class ModelsByPhase(Mapping[str, ModelReference]):
+    """The models of a training, each trained when it is taken.
 
     Args:
-        fold: The trainings of the fold.
-        phases: Names of the models.
+        train: Trains the model of a phase, where it is not finished, and returns it.
+        phases: Names of the phases.
     """
 
-    def __init__(self, fold: FoldTraining, phases: Sequence[str]) -> None:
-        self._fold, self._phases = fold, phases
+    def __init__(self, train: Callable[[str], ModelReference], phases: Sequence[str]) -> None:
+        self._train, self._phases = train, phases
 
     def __getitem__(self, phase: str) -> ModelReference:
-        return self._fold.start if phase == WARM_UP else self._fold.train(phase)
+        return self._train(phase)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._phases)

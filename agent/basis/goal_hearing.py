@@ -112,6 +112,25 @@ def named_kinds(words: frozenset[str]) -> tuple[str, ...]:
     return tuple(key for _, key in [*sorted(whole, key=_most_first), *sorted(parts, key=_most_first)])
 
 
+def names_in(speech: str) -> frozenset[str]:
+    """Return the names of kinds of things that are said word for word.
+
+    The longest ones count: whoever says gravity flipper monitor does not say gravity flipper.
+    """
+    return frozenset(_names()[found.lower()] for found in _name_pattern().findall(speech))
+
+
+@lru_cache(maxsize=1)
+def _names() -> dict[str, str]:
+    return {kind.name.lower(): kind.name for kind in KINDS.values()}
+
+
+@lru_cache(maxsize=1)
+def _name_pattern() -> re.Pattern[str]:
+    names = sorted(_names(), key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b", re.IGNORECASE)
+
+
 def spoken_words(speech: str) -> frozenset[str]:
     """Return the keys of all words of an utterance except rooms, function words too."""
     return _spoken_words(clip_speech(speech))

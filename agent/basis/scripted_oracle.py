@@ -8,11 +8,20 @@ or the person has got lost.
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
+from typing import Any
 
 from housewise.agent.basis.advice import Advice, Advisor, find_glimpse, next_advice, side_words
 from housewise.agent.basis.descriptions import DescriptionOf
-from housewise.agent.basis.goal_hearing import HeardTask, hear_task, load_task_cards, named_kinds, spoken_words
+from housewise.agent.basis.goal_hearing import (
+    HeardTask,
+    hear_task,
+    load_task_cards,
+    named_kinds,
+    names_in,
+    spoken_words,
+)
 from housewise.agent.basis.knowledge import KnowledgeSwitches, select_knowledge
 from housewise.agent.basis.oracle_phrases import Remark, load_oracle_phrases
 from housewise.agent.basis.views import AssistantTurn, OracleView
@@ -34,10 +43,34 @@ class OracleSettings:
     Attributes:
         wording: Wording of its speech: training, held_out, or a path to a YAML file.
         is_shuffled: Whether it describes each device by the look of another one, as a control.
+        corrects: Whether it judges sessions in which another assistant speaks: what it would have said counts as said
+            only if the person heard such a thing.
     """
 
     wording: str = "training"
     is_shuffled: bool = False
+    corrects: bool = False
+
+
+@dataclass(frozen=True)
+class _Told:
+    """What the person has been told.
+
+    Attributes:
+        advice: The last advice. None if any next one is new.
+        notified: Things of which they were told that they are in view.
+        warned_room: Room in which they were warned on this visit.
+        has_asked: Whether they were asked for their goal.
+        is_done: Whether they were told that the goal is reached.
+        silent_turns: Turns since anything was said.
+    """
+
+    advice: Advice | None = None
+    notified: frozenset[str] = frozenset()
+    warned_room: str = ""
+    has_asked: bool = False
+    is_done: bool = False
+    silent_turns: int = 0
 
 
 class ScriptedOracle:
@@ -57,26 +90,49 @@ class ScriptedOracle:
         settings = settings or OracleSettings()
         self._phrases = load_oracle_phrases(settings.wording)
         self._advisor = Advisor(self._phrases, seed if settings.is_shuffled else None, describe)
-        self._seed, self._generator = seed, random.Random(seed)
+        self._seed, self._generator, self._corrects = seed, random.Random(seed), settings.corrects
         self._goal: Goal | None = None
-        self._is_done = self._has_asked = False
-        self._last: Advice | None = None
-        self._silent_turns = 0
-        self._notified: set[str] = set()
-        self._warned_room = ""
+        self._told = self._told_before = _Told()
+        self._speech = self._topic = ""
 
     def turn(self, view: OracleView) -> AssistantTurn:
         """See ``Assistant.turn``."""
         self._generator = random.Random(f"{self._seed}:{len(view.turns)}")
+        if self._corrects:
+            self._revise(view)
+        self._told_before, self._topic = self._told, ""
         turn = self._choose(view)
-        self._silent_turns = 0 if turn.speech else self._silent_turns + 1
+        self._speech = clip_speech(turn.speech or "")
+        self._tell(silent_turns=0 if turn.speech else self._told.silent_turns + 1)
         return turn
+
+    def _revise(self, view: OracleView) -> None:
+        """Correct what the person has been told: another assistant may have said something else, or nothing.
+
+        What it would have said counts as said if its topic was: the name of a thing, a question, or anything at all. An
+        advice that was heard is new again once the person was told of other things alone.
+        """
+        heard = (view.turns[-2].speech or "") if len(view.turns) > 1 else self._speech
+        if heard == self._speech:
+            return
+        names, advice = names_in(heard), self._told.advice
+        is_heard = self._topic in names or (self._topic in ("", "?") and self._topic in heard and bool(heard))
+        if self._speech and not is_heard:
+            self._told = replace(self._told_before, advice=None)
+        elif names and advice is not None and KINDS[view.state[advice.thing].kind].name not in names:
+            self._tell(advice=None)
+        silent = takewhile(lambda turn: not turn.speech, reversed(view.turns[:-1]))
+        self._tell(silent_turns=sum(1 for _ in silent))
+
+    def _tell(self, **changes: Any) -> None:
+        self._told = replace(self._told, **changes)
 
     def _choose(self, view: OracleView) -> AssistantTurn:
         last = view.turns[-1] if view.turns else None
         spoken = clip_speech(last.action.argument) if last is not None and last.action.verb == "Speak" else ""
         if spoken and (task := hear_task(spoken)) is not None:
-            self._goal, self._is_done = find_goal(task, view.state), False
+            self._goal = find_goal(task, view.state)
+            self._tell(is_done=False)
         if (danger := self._danger(view)) is not None:
             return AssistantTurn("A gravity flipper that is on is in view.", danger)
         if self._goal is None:
@@ -86,7 +142,8 @@ class ScriptedOracle:
         advice = next_advice(view.state, self._goal, view.surroundings)
         if advice is None:
             return AssistantTurn("I know no way to the goal.", self._draw("confused") if spoken else None)
-        previous, self._last = self._last, advice
+        previous = self._told.advice
+        self._tell(advice=advice)
         is_new = previous is None or (advice.verb, advice.thing) != (previous.verb, previous.thing)
         if spoken:
             if is_new or not _is_acknowledgement(spoken):
@@ -104,16 +161,17 @@ class ScriptedOracle:
             advice = Advice("GotoObject", thing.id, thing.room)
             text = self._advisor.say(advice, view.state, view.surroundings, self._generator, True)
             return AssistantTurn("They ask about a thing; I do not know their goal.", f"{text} {self._draw('ask_use')}")
-        if not spoken and self._silent_turns < PATIENCE and self._has_asked:
+        if not spoken and self._told.silent_turns < PATIENCE and self._told.has_asked:
             return AssistantTurn("I have asked for the goal.")
-        remark: Remark = "confused" if spoken and self._has_asked else "ask_goal"
-        self._has_asked = True
+        remark: Remark = "confused" if spoken and self._told.has_asked else "ask_goal"
+        self._topic = "?"
+        self._tell(has_asked=True)
         return AssistantTurn("I do not know their goal.", self._draw(remark))
 
     def _after_goal(self, spoken: str) -> AssistantTurn:
-        if self._is_done and not spoken:
+        if self._told.is_done and not spoken:
             return AssistantTurn("The goal is reached.")
-        self._is_done = True
+        self._tell(is_done=True)
         return AssistantTurn("The goal is reached.", self._draw("done"))
 
     def _remind(self, view: OracleView, advice: Advice) -> AssistantTurn:
@@ -122,20 +180,25 @@ class ScriptedOracle:
         if last is not None and last.verb == "GotoRoom" and view.state.room != advice.room:
             return self._advise(view, advice, "They went to a wrong room.", True, self._draw("wrong_room"))
         glimpse = find_glimpse(view.state, view.surroundings, advice.thing)
-        if glimpse is not None and advice.thing not in self._notified:
-            self._notified.add(advice.thing)
+        if glimpse is not None and advice.thing not in self._told.notified:
+            self._notify(view, advice.thing)
             slots = self._advisor.slots(advice, view.state)
             text = self._phrases.draw("notify", self._generator, **slots, side=side_words(glimpse))
             return AssistantTurn(self._thought(view, advice, "It came into view."), text)
-        if self._silent_turns >= PATIENCE:
+        if self._told.silent_turns >= PATIENCE:
             return self._advise(view, advice, "They do not get on.", True)
         return AssistantTurn(self._thought(view, advice, "They do as advised."))
 
     def _advise(self, view: OracleView, advice: Advice, reason: str, with_look: bool, lead: str = "") -> AssistantTurn:
+        self._topic = KINDS[view.state[advice.thing].kind].name
         if find_glimpse(view.state, view.surroundings, advice.thing) is not None:
-            self._notified.add(advice.thing)
+            self._notify(view, advice.thing)
         text = self._advisor.say(advice, view.state, view.surroundings, self._generator, with_look)
         return AssistantTurn(self._thought(view, advice, reason), f"{lead} {text}".strip())
+
+    def _notify(self, view: OracleView, id: str) -> None:
+        self._topic = KINDS[view.state[id].kind].name
+        self._tell(notified=self._told.notified | {id})
 
     def _thought(self, view: OracleView, advice: Advice, reason: str) -> str:
         """Return goal, room and hand of the person, where things are, the next step, and why it is said or not.
@@ -163,12 +226,13 @@ class ScriptedOracle:
 
     def _danger(self, view: OracleView) -> str | None:
         """Return a warning of an active gravity flipper, once for each visit of its room."""
-        if view.state.room != self._warned_room:
-            self._warned_room = ""
+        if view.state.room != self._told.warned_room:
+            self._tell(warned_room="")
         for glimpse in view.surroundings.glimpses(view.state):
             thing = view.state[glimpse.id]
-            if thing.kind == "gravity_flipper" and "on" in thing.flags and not self._warned_room:
-                self._warned_room = view.state.room
+            if thing.kind == "gravity_flipper" and "on" in thing.flags and not self._told.warned_room:
+                self._topic = KINDS[thing.kind].name
+                self._tell(warned_room=view.state.room)
                 advice = Advice("GotoObject", thing.id, thing.room)
                 return self._phrases.draw("warning", self._generator, **self._advisor.slots(advice, view.state))
         return None

@@ -10,11 +10,12 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from housewise.core.files import write_json
+from housewise.core.formatting import plural
 from housewise.export.manifest import ExportedEpisode, Manifest
 from housewise.export.writer import ExportWriter
 from housewise.language.control_tokens import break_turns
 from housewise.playback.session_replay import read_initial_state
-from housewise.selftrain.basis.session_examples import KeptSessions, kept_attempt, load_session_lessons
+from housewise.selftrain.basis.session_examples import TEST, KeptSessions, load_session_lessons
 from housewise.selftrain.examples import Demonstration
 
 EXAMPLES = "train.jsonl"
@@ -39,7 +40,7 @@ def conversation(example: Demonstration) -> list[Turn]:
 
 
 class TrainingDataWriter(ExportWriter):
-    """Writes one example per turn of the assistant in sessions that succeeded; see ``ExportWriter``.
+    """Writes one example per turn of the assistant in sessions that are learned; see ``ExportWriter``.
 
     The prompts are those of a chat model, and settings are those of ``SessionLessonsConfig``.
     """
@@ -54,12 +55,14 @@ class TrainingDataWriter(ExportWriter):
     def write(self, episodes: Iterator[ExportedEpisode], folder: Path, manifest: Manifest) -> None:
         """See ``ExportWriter.write``."""
         folder.mkdir()
-        lessons, counts, source = self._config.lessons(), KeptSessions(), Path()
+        lessons, counts, source, tests = self._config.lessons(), KeptSessions(), Path(), 0
         with (folder / EXAMPLES).open("w", encoding="utf-8") as file:
             for episode in episodes:
                 source = episode.path.parents[1]
-                attempt = kept_attempt(episode.record, episode.path)
-                counts.add(read_initial_state(episode.record, episode.path).variant, attempt is not None)
+                attempt = lessons.learned_attempt(episode.record, episode.path)
+                initial = read_initial_state(episode.record, episode.path)
+                counts.add(initial.variant, attempt is not None)
+                tests += initial.split == TEST
                 if attempt is None:
                     manifest.leave_out(episode.record.name, "no attempt reached the goal")
                     continue
@@ -68,6 +71,9 @@ class TrainingDataWriter(ExportWriter):
                 manifest.add(episode, attempt=attempt, examples=len(examples))
         counts.check(source)
         manifest.warnings += counts.warnings(source)
+        if tests:
+            sessions = f"{source}: {plural(tests, 'session')} of test scenarios"
+            manifest.warnings.append(f"{sessions}; do not learn from them what is measured there")
         self.finish(folder)
 
     def row(self, example: Demonstration) -> dict[str, Any]:

@@ -2,6 +2,9 @@
 
 The attempt of a session that reached the goal is learned, one example per turn of the assistant. What the assistant was
 given is not in the record: the attempt is played again, and the prompts are built as in a session.
+
+The scripted oracle can also correct sessions that a model guided: at each turn it says what it would have said, as in
+DAgger (arXiv 1011.0686). The model then learns to go on from its own mistakes, which the oracle's sessions never show.
 """
 
 from __future__ import annotations
@@ -9,10 +12,12 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal
 
-from housewise.agent.basis.views import AssistantView
+from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
+from housewise.agent.basis.views import AssistantView, build_oracle_view
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.formatting import plural
@@ -36,6 +41,10 @@ from housewise.worlds.lab.history import clip_speech
 BuildPrompt = Callable[[AssistantView], tuple[Message, ...]]
 """Builds the prompt of a turn from what the assistant knows."""
 
+Replies = Literal["recorded", "oracle"]
+"""Replies that are learned; see ``SessionLessonsConfig.replies``."""
+
+TEST = "test"
 _SYSTEM = "basis"
 _REMEDY = "delete the file to run the episode again"
 
@@ -47,6 +56,10 @@ class SessionLessonsConfig(Settings):
     """What the assistant is given, as in a run: perception, knowledge and the size of the prompts; and whether a reply
     has its thoughts before its speech (``reasoning``)."""
 
+    replies: Replies = "recorded"
+    """Which replies are learned. recorded: what the assistant said in attempts that reached the goal. oracle: what the
+    scripted oracle would have said in the first attempt of every session, to correct a model that guided in it."""
+
     def lessons(self, routine_share: float = 1.0) -> SessionLessons:
         """Return what makes the examples, with the prompts of a chat model.
 
@@ -55,7 +68,8 @@ class SessionLessonsConfig(Settings):
         """
         learner = self.agent.model_copy(update={"planner": "llm"})
         view = view_builder(learner, usual_description(learner))
-        return SessionLessons(view, prompt_builder(learner), learner.reasoning, routine_share)
+        oracle = OracleSettings(self.agent.wording, corrects=True) if self.replies == "oracle" else None
+        return SessionLessons(view, prompt_builder(learner), learner.reasoning, routine_share, oracle)
 
 
 def load_session_lessons(overrides: Iterable[str] = ()) -> SessionLessonsConfig:
@@ -76,18 +90,32 @@ class SessionLessons:
         build_prompt: Builds the prompt of a turn.
         with_thoughts: Whether a reply has the assistant's thoughts.
         routine_share: Share of the turns that are learned, among those at which the assistant thinks of the same next
-            step as at the turn before. They are drawn at random.
+            step as at the turn before. They are drawn at random. Of corrected sessions, only turns at which both the
+            assistant and the oracle are silent count among them.
+        oracle: Options of the scripted oracle whose replies are learned. None learns what the assistant said.
     """
 
     build_view: BuildView
     build_prompt: BuildPrompt
     with_thoughts: bool = True
     routine_share: float = 1.0
+    oracle: OracleSettings | None = None
+
+    def learned_attempt(self, record: Record, path: Path) -> int | None:
+        """Return the number of the attempt that is learned, from 1; None if none is.
+
+        If the oracle corrects, it is the first one. Otherwise see ``kept_attempt``.
+
+        Raises:
+            UserError: The record is of another system, or damaged.
+        """
+        kept = kept_attempt(record, path)
+        return kept if self.oracle is None else 1
 
     def demonstrations(self, record: Record, path: Path) -> list[SessionDemonstration]:
-        """Return an example for each turn of the assistant in the attempt that succeeded; none without such an attempt.
+        """Return an example for each turn of the assistant in the attempt that is learned; none without one.
 
-        Replies of a model that could not be read are not learned.
+        Recorded replies of a model that could not be read are not learned.
 
         Args:
             record: Record of the session.
@@ -96,11 +124,16 @@ class SessionLessons:
         Raises:
             UserError: The record is of another system, or of another version of the lab.
         """
-        attempt = kept_attempt(record, path)
+        attempt = self.learned_attempt(record, path)
         if attempt is None:
             return []
         initial = read_initial_state(record, path)
-        turns = self._drop_routine(replay_observations(record, path, attempt), f"{initial.variant} {initial.seed}")
+        turns: Iterable[tuple[SessionTurn, SessionObservation]] = replay_observations(record, path, attempt)
+        scenario = f"{initial.variant} {initial.seed}"
+        if self.oracle is None:
+            turns = self._drop_routine(turns, scenario)
+        else:
+            turns = self._correct(turns, scenario, ScriptedOracle(self.oracle, record.header.seed + attempt))
         return [
             SessionDemonstration(
                 prompt=tuple(message.turn for message in self.build_prompt(self.build_view(observation))),
@@ -122,10 +155,24 @@ class SessionLessons:
         before: str | None = None
         for turn, observation in turns:
             step = next_step(turn.guidance.thought) if turn.guidance else None
-            chance = random.Random(f"{scenario} {turn.number}").random()
-            if step is None or step != before or chance < self.routine_share:
+            if step is None or step != before or self._is_drawn(turn, scenario):
                 yield turn, observation
             before = step
+
+    def _correct(
+        self, turns: Iterable[tuple[SessionTurn, SessionObservation]], scenario: str, oracle: ScriptedOracle
+    ) -> Iterator[tuple[SessionTurn, SessionObservation]]:
+        """Yield turns with what the oracle would have said: those at which anybody would speak, and some others."""
+        for turn, observation in turns:
+            if turn.guidance is None:
+                continue
+            right = oracle.turn(build_oracle_view(observation.state, observation.surroundings, observation.turns))
+            if right.speech or turn.speech or self._is_drawn(turn, scenario):
+                guidance = GuidanceEvent(thought=right.thought, speech=right.speech or "")
+                yield replace(turn, guidance=guidance), observation
+
+    def _is_drawn(self, turn: SessionTurn, scenario: str) -> bool:
+        return random.Random(f"{scenario} {turn.number}").random() < self.routine_share
 
 
 def next_step(thought: str) -> str | None:
@@ -212,7 +259,7 @@ class KeptSessions:
 
     Attributes:
         sessions: Number of sessions by variant.
-        kept: Number of sessions with a successful attempt by variant.
+        kept: Number of sessions that are learned by variant.
     """
 
     sessions: dict[str, int] = field(default_factory=dict)
@@ -256,7 +303,7 @@ def session_demonstrations(
     first: int = 0,
     variants: Collection[str] = (),
 ) -> Iterator[list[SessionDemonstration]]:
-    """Yield the examples of each kept session of some runs, ordered by scenario, those of a scenario at random.
+    """Yield the examples of each learned session of some runs, ordered by scenario, those of a scenario at random.
 
     The first sessions cover all variants, and no variant comes last, so that a caller may stop early.
 
@@ -268,7 +315,8 @@ def session_demonstrations(
         variants: Variants that are learned. Empty for all.
 
     Raises:
-        UserError: A record cannot be used, there is no session of the variants, or none was kept.
+        UserError: A record cannot be used, a scenario is for tests, there is no session of the variants, or none was
+            kept.
     """
     for folder in folders:
         counts, kept = KeptSessions(), []
@@ -278,7 +326,10 @@ def session_demonstrations(
             initial = validate_model(BasisInitialState, header.initial_state, path, _REMEDY)
             if variants and initial.variant not in variants:
                 continue
-            is_kept = any(validate_model(BasisFinalState, result.final, path, _REMEDY).successes)
+            if initial.split == TEST:
+                raise UserError(f"{path}: field split: is a scenario for tests; play sessions with split=training")
+            final = validate_model(BasisFinalState, result.final, path, _REMEDY)
+            is_kept = lessons.oracle is not None or any(final.successes)
             counts.add(initial.variant, is_kept)
             if is_kept:
                 chance = random.Random(f"{initial.seed} {initial.variant}").random()

@@ -13,6 +13,7 @@ from housewise.core.setting_marks import SELECTION
 from housewise.core.settings import MAX_COUNT, Settings
 from housewise.core.settings_loading import default_settings, load_settings
 from housewise.language.settings import ModelSettings, SamplingSettings
+from housewise.selftrain.trainers import ModelReference
 from housewise.selftrain.trainers.settings import OnePhaseSettings, TrainingConfig
 from housewise.systems.basis.settings import (
     BasisAgentSettings,
@@ -28,6 +29,7 @@ QUICK: Mapping[str, Any] = {
 LEFT_OUT = "quick: two sessions, learned once; the model is of no use"
 """What a quick training leaves out, for the user."""
 
+_SCENARIOS_PER_ROUND = 1000
 _RUN = BasisSettings(
     agent=BasisAgentSettings(planner="llm", compact=True),
     models=BasisModelsSettings(agent=ModelSettings(sampling=SamplingSettings(temperature=0.0, max_tokens=256))),
@@ -55,6 +57,20 @@ class SessionsConfig(Settings):
     before. Most turns are such; fewer of them leave time for more sessions."""
 
 
+class CorrectionsConfig(Settings):
+    """Rounds after the imitation: the model guides, and learns what the scripted oracle would have said.
+
+    So it learns to go on from its own mistakes, which the oracle's sessions never show. DAgger (arXiv 1011.0686) learns
+    from all rounds together; here each round goes on from the model before and learns its own sessions alone.
+    """
+
+    rounds: int = Field(default=0, ge=0, le=MAX_COUNT)
+    """Number of rounds; the paper has none. More may be added to a finished training."""
+    scenarios: int = Field(default=1, ge=1, le=_SCENARIOS_PER_ROUND)
+    """Number of training scenarios per variant and round: those from number run.tasks.seed + 1000 x round on. It may
+    change for rounds that have not begun."""
+
+
 class GuidanceTrainingConfig(OnePhaseSettings):
     """Settings of a training in guidance: the sessions that are played, what is learned of them, and how."""
 
@@ -64,6 +80,7 @@ class GuidanceTrainingConfig(OnePhaseSettings):
     run: BasisSettings = _RUN
     """Who acts in the sessions (tasks), and what the assistant that learns is given (agent, models)."""
     sessions: SessionsConfig = SessionsConfig()
+    corrections: CorrectionsConfig = CorrectionsConfig()
     training: TrainingConfig = _TRAINING
 
     @model_validator(mode="after")
@@ -79,6 +96,19 @@ class GuidanceTrainingConfig(OnePhaseSettings):
         own = {"split": "training", "scenarios": self.sessions.scenarios, "attempts": self.sessions.attempts}
         tasks = self.run.tasks.model_copy(update=own)
         return self.run.model_copy(update={"tasks": tasks, "agent": oracle, "models": BasisModelsSettings()})
+
+    def corrected_run(self, number: int, model: ModelReference) -> BasisSettings:
+        """Return the settings of the run in which a model guides, to be corrected.
+
+        Args:
+            number: Number of the round, from 1.
+            model: The model.
+        """
+        seed = self.run.tasks.seed + _SCENARIOS_PER_ROUND * number
+        own = {"split": "training", "seed": seed, "scenarios": self.corrections.scenarios, "attempts": 1}
+        agent = self.run.models.agent.model_copy(update={"model": model.model, "adapter": model.adapter})
+        models = self.run.models.model_copy(update={"agent": agent})
+        return self.run.model_copy(update={"tasks": self.run.tasks.model_copy(update=own), "models": models})
 
 
 def load_guidance_training(

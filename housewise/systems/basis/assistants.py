@@ -27,6 +27,9 @@ from housewise.people.lab.chat_user import PromptSize
 from housewise.systems.basis.agents import BuildView, model_view, oracle_view
 from housewise.systems.basis.settings import BasisAgentSettings, BasisSettings
 
+CORRECT = "correct"
+"""Beginning of the names of the phases of a training in which a model is corrected, such as correct-1."""
+
 
 def assistant_opener(
     settings: BasisSettings, models: Mapping[str, ChatModel], describe: DescriptionOf
@@ -89,21 +92,29 @@ def check_assistant(settings: BasisSettings) -> None:
         UserError: Something is missing or damaged.
     """
     if settings.agent.planner == "nearest":
-        _examples_file(settings.models.agent.adapter)
+        _examples_files(settings.models.agent.adapter)
 
 
 def _size(chosen: BasisAgentSettings) -> PromptSize:
     return "compact" if chosen.compact else "full"
 
 
-def _examples_file(adapter: str | None) -> Path:
+def _examples_files(adapter: str | None) -> list[Path]:
+    """Return the files with the turns that an adapter has learned, those of earlier phases of its training included.
+
+    Raises:
+        UserError: There is no such file.
+    """
     remedy = "name one with --adapter FOLDER/imitate/adapter, from housewise selftrain --system basis"
     if adapter is None:
         raise UserError(f"planner=nearest: needs an adapter whose training turns it looks up; {remedy}")
-    path = adapter_folder(adapter).parent / EXAMPLES_FILE
-    if not path.is_file():
-        raise UserError(f"planner=nearest: {path} is missing, with what the adapter was trained on; {remedy}")
-    return path
+    phase = adapter_folder(adapter).parent
+    number = phase.name.partition(f"{CORRECT}-")[2]
+    rounds = [f"{CORRECT}-{each}" for each in range(1, int(number) + 1)] if number.isdecimal() else []
+    paths = [phase.with_name(name) / EXAMPLES_FILE for name in (["imitate", *rounds] if rounds else [phase.name])]
+    if missing := [path for path in paths if not path.is_file()]:
+        raise UserError(f"planner=nearest: {missing[0]} is missing, with what the adapter was trained on; {remedy}")
+    return paths
 
 
 class _LearnedTurn(BaseModel):
@@ -116,9 +127,9 @@ class _LearnedTurn(BaseModel):
 @lru_cache(maxsize=2)
 def _nearest_turn(adapter: str | None, chosen: BasisAgentSettings) -> NearestTurn:
     """Return the assistant, which holds no state, so that all sessions share it."""
-    path = _examples_file(adapter)
     turns = [
         validate_json(_LearnedTurn, line, f"{path}: line {number}", "train the adapter again", "a training turn")
+        for path in _examples_files(adapter)
         for number, line in numbered_lines(read_text(path))
     ]
     return NearestTurn(

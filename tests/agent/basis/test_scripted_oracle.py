@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from housewise.agent.basis.goal_hearing import hear_task
+from housewise.agent.basis.goal_hearing import hear_task, names_in
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
 from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
 from housewise.agent.basis.views import AssistantTurn, build_oracle_view
@@ -50,6 +50,40 @@ def test_it_keeps_silent_while_it_is_followed_and_after_thanks() -> None:
     assert advice.speech
     assert notice.speech is None
     assert thanks.speech is None
+
+
+def corrections(*spoken: str | None, task: str = "I have to turn an apple into a carrot.") -> list[str]:
+    """What the oracle would say at each turn while another assistant speaks."""
+    oracle, turns, answers = ScriptedOracle(OracleSettings(corrects=True)), [], []
+    for text in spoken:
+        turns.append(turn(STATE, LabAction("Speak", task) if task and not turns else LOOK))
+        answers.append(oracle.turn(build_oracle_view(STATE, SPACE, turns)).speech or "")
+        turns[-1] = turns[-1].with_speech(text)
+    return answers
+
+
+@pytest.mark.parametrize(
+    ("spoken", "advises"),
+    [
+        ((None, None, None), (True, True, True)),
+        (("Open the door.", "Take the apple.", None), (True, True, False)),
+        (("Take the apple.", "Well done, go on.", None), (True, False, False)),
+        (("Take the apple.", "Now open the time machine.", None), (True, False, True)),
+    ],
+)
+def test_an_advice_counts_as_given_once_it_was_heard(spoken: tuple[str | None, ...], advises: tuple[bool, ...]) -> None:
+    assert tuple("apple" in said for said in corrections(*spoken)) == advises
+
+
+def test_a_question_that_was_not_asked_is_asked_again() -> None:
+    assert all("?" in said for said in corrections(None, None, "Take the apple.", None, task=""))
+    asked, *silent = corrections("What shall we do?", None, None, task="")
+    assert asked and not any(silent)
+
+
+def test_the_longest_name_is_meant() -> None:
+    assert names_in("Toggle the Freeze Ray Monitor beside the 3d printer.") == {"freeze ray monitor", "3D printer"}
+    assert names_in("You can open it; this time, use the machine.") == frozenset()
 
 
 def test_a_question_about_a_thing_is_answered_without_guessing_what_for() -> None:

@@ -13,7 +13,10 @@ from pydantic import TypeAdapter
 from housewise.core.errors import UserError
 from housewise.export import export_run
 from housewise.export.to_training_data import LlamaFactoryWriter
+from housewise.rollout.run import Run
 from housewise.selftrain.examples import Demonstration
+from housewise.systems.basis.settings import BasisSettings, BasisTaskSettings
+from housewise.systems.basis.system import Basis
 from tests.commands import run_module
 from tests.record_lines import changed_lines
 from tests.selftrain.tiny import save_learner
@@ -58,6 +61,20 @@ def test_the_manifest_names_what_is_in_it_and_what_is_not(sessions: Path, tmp_pa
     assert manifest["settings"]["agent"]["reasoning"] is False
     assert told[0] == f"left out, no attempt reached the goal: 2 ({FAR}-0-run0, {FAR}-1-run0)"
     assert f"variant {FAR}: none of 2 sessions" in told[1]
+
+
+def test_corrections_of_all_sessions_are_exported_and_tests_are_told(sessions: Path, tmp_path: Path) -> None:
+    export_run(sessions, "openai", tmp_path / "out", settings=["replies=oracle"])
+    named = [
+        (each["task"], each["attempt"])
+        for each in json.loads((tmp_path / "out" / "housewise.json").read_text())["episodes"]
+    ]
+    assert named == [(f"{name}-{seed}", 1) for name in sorted((SIMPLE, FAR)) for seed in (0, 1)]
+    told: list[str] = []
+    tests = BasisSettings(tasks=BasisTaskSettings(variant=(SIMPLE,), split="test", mistakes=0.0))
+    Run(Basis(tests), tmp_path / "tests").play()
+    export_run(tmp_path / "tests", "openai", tmp_path / "told", tell=told.append)
+    assert "1 session of test scenarios; do not learn from them" in told[-1]
 
 
 def test_trl_learns_the_replies_alone(exports: dict[str, Path], tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from housewise.rollout.record_reader import read_records
 from housewise.selftrain.basis.guidance_training import SESSIONS
 from housewise.selftrain.examples import SessionDemonstration, read_examples
 from housewise.selftrain.trainers.packing import common_prefix_length
+from housewise.systems.basis.record import GuidanceEvent
 from tests.commands import run_module
 from tests.selftrain.tiny import adapter_weights, save_learner
 from tests.systems.basis.sessions import SIMPLE, turns
@@ -49,8 +50,8 @@ def taught(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def examples(out: Path) -> list[SessionDemonstration]:
-    return read_examples(out / "imitate" / "pairs.jsonl", SessionDemonstration)
+def examples(out: Path, phase: str = "imitate") -> list[SessionDemonstration]:
+    return read_examples(out / phase / "pairs.jsonl", SessionDemonstration)
 
 
 def test_a_stopped_training_goes_on_from_its_sessions_and_ends_the_same(
@@ -130,6 +131,39 @@ def test_sessions_of_another_run_can_be_learned(model: Path, taught: Path, tmp_p
     assert {each.seed for each in learned} == {0} and not any("<Think>" in each.reply for each in learned)
     complaint = teach(model, tmp_path / "other", f"sessions.folders=[{tmp_path}]", code=2)
     assert "name the folder of a run" in complaint
+
+
+def test_rounds_of_corrections_go_on_from_each_other_and_can_be_added(
+    model: Path, taught: Path, tmp_path: Path
+) -> None:
+    given = [f"sessions.folders=[{taught / SESSIONS}]", "sessions.routine_share=1", "run.max_actions=4"]
+    given += ["run.sampling.max_tokens=8"]
+    out = tmp_path / "out"
+    teach(model, out, *given, "corrections.rounds=1")
+    finished = out / "correct-1" / "model.json"
+    kept = finished.stat().st_mtime_ns
+    teach(model, out, *given, "corrections.rounds=2")
+    assert finished.stat().st_mtime_ns == kept
+    for phase, before, seed in (("correct-1", "imitate", 1000), ("correct-2", "correct-1", 2000)):
+        corrected, adapter = examples(out, phase), str(out / before / "adapter")
+        assert {(each.variant, each.seed) for each in corrected} == {(SIMPLE, seed)} and len(corrected) == 3
+        # The model of the phase before guided and goes on learning. It knows gibberish; the oracle's words are learned.
+        [record] = read_records(out / phase / SESSIONS / "episodes")
+        assert record.header.settings["models"]["agent"]["adapter"] == adapter
+        assert record.result.scores["unread"] == 1
+        assert json.loads((out / phase / "job.json").read_text())["start"]["adapter"] == adapter
+        assert all("<Speak>" in each.reply for each in corrected)
+        assert any("Next: " in each.reply for each in corrected)
+    nearest = ["run", "--system", "basis", "planner=nearest", f"variant={SIMPLE}", "max_actions=8", "--adapter"]
+    housewise(*nearest, out / "correct-1" / "adapter", "--out", tmp_path / "run")
+    [record] = read_records(tmp_path / "run" / "episodes")
+    said = {event.speech for event in record.events if isinstance(event, GuidanceEvent)} - {""}
+    learned = {phase: "".join(each.reply for each in examples(out, phase)) for phase in ("imitate", "correct-1")}
+    assert said and all(any(speech in replies for replies in learned.values()) for speech in said)
+    shutil.rmtree(out / "imitate")
+    assert "imitate/pairs.jsonl is missing" in housewise(
+        *nearest, out / "correct-1" / "adapter", "--out", tmp_path / "other", code=2
+    )
 
 
 def test_an_adapter_without_its_turns_has_no_nearest_one(taught: Path, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from housewise.language.replay import ReplayChatModel
 from housewise.language.thoughts import speech_spans
 from housewise.people.lab.reply_tags import read_tag
 from housewise.rollout.record_reader import read_record
+from housewise.rollout.run import Run
 from housewise.rollout.system import EpisodeContext
 from housewise.selftrain.basis.session_examples import (
     load_session_lessons,
@@ -114,6 +115,40 @@ def test_few_of_the_turns_are_learned_at_which_the_next_step_stays_the_same(run:
         for now, before, step, earlier in zip(everything, [(-1,), *everything], steps, [None, *steps], strict=False)
     )
     assert [each[:2] for each in turns(0.0, "reasoning=false")] == [each[:2] for each in few]
+
+
+def test_the_oracle_corrects_itself_to_what_it_said(run: Path) -> None:
+    corrected, said = learned(run, "replies=oracle"), learned(run)
+    once = {(each.variant, each.seed) for each in said if each.attempt == 1}
+    assert once and [each for each in corrected if (each.variant, each.seed) in once] == [
+        each for each in said if each.attempt == 1
+    ]
+    assert {(each.variant, each.seed) for each in corrected} == {
+        (name, seed) for name in (SIMPLE, FAR) for seed in (0, 1)
+    }
+    assert {each.attempt for each in corrected} == {1}
+
+
+def test_what_another_assistant_should_have_said_is_learned_of_all_sessions(tmp_path: Path) -> None:
+    silent = short_sessions().model_copy(update={"agent": BasisAgentSettings(planner="silent")})
+    Run(Basis(silent), tmp_path).play()
+    corrected = learned(tmp_path, "replies=oracle")
+    assert {each.variant for each in corrected} == {SIMPLE, FAR}
+    # Nothing is heard, so the oracle asks for the goal, and then repeats its advice.
+    assert all(spoken(each) for each in corrected)
+    few = load_session_lessons(["replies=oracle"]).lessons(0.0)
+    assert [each for some in session_demonstrations([tmp_path], few) for each in some] == corrected
+    with pytest.raises(UserError, match="nothing to learn"):
+        learned(tmp_path)
+
+
+def test_test_scenarios_are_not_learned(tmp_path: Path) -> None:
+    chosen = short_sessions()
+    tests = chosen.model_copy(update={"tasks": chosen.tasks.model_copy(update={"split": "test", "max_actions": 1})})
+    Run(Basis(tests), tmp_path).play()
+    for replies in ("recorded", "oracle"):
+        with pytest.raises(UserError, match="field split: is a scenario for tests"):
+            learned(tmp_path, f"replies={replies}")
 
 
 def test_thoughts_may_be_left_out_and_name_no_ids(run: Path) -> None:
