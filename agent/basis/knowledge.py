@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -15,12 +15,20 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import suggest_names
 from housewise.core.validation import StrictModel, read_model
 from housewise.worlds.lab.history import LabTurn
-from housewise.worlds.lab.kinds import KINDS
-from housewise.worlds.lab.state import ROOMS, LabState, Thing
+from housewise.worlds.lab.kinds import KINDS, Property
+from housewise.worlds.lab.state import ROOMS, Flag, LabState, Thing
 from housewise.worlds.lab.surroundings import Surroundings
 from housewise.worlds.lab.texts import brief_name, brief_place, place_of
 
 _NO_POWER = "no power"
+# States that matter, with their opposites: by property; of devices that stay on; on devices that change things.
+_OPPOSITES: Mapping[Property, tuple[Flag, str]] = {
+    "openable": ("open", "closed"), "infectable": ("infected", "not infected")
+}  # fmt: skip
+_SWITCHED = frozenset({"gravity_flipper", "portal_generator"})
+_CHANGED_ON: Mapping[str, tuple[Flag, str]] = {
+    "embiggenator": ("large", "not large"), "gravity_flipper": ("floating", "not floating")
+}  # fmt: skip
 OBJECT_CARDS_FILE = CONFIGS / "basis" / "knowledge" / "objects.yaml"
 
 
@@ -113,7 +121,7 @@ def select_knowledge(
     """
     if switches == NO_KNOWLEDGE:
         return Knowledge()
-    cards, mentioned = _named_tasks(turns), mentioned_kinds(turns)
+    cards, mentioned = _named_tasks(turns), told_kinds(state, turns)
     parts = []
     if switches.task:
         parts += [_task_text(card, is_brief) for card in cards.values()]
@@ -129,6 +137,15 @@ def select_knowledge(
             _brief_line(state, each, each.id in in_view) if is_brief else _whole_place(state, each) for each in things
         ]
     return Knowledge("\n".join(parts), "\n".join(dict.fromkeys(filter(None, lines))))
+
+
+def told_kinds(state: LabState, turns: Sequence[LabTurn]) -> tuple[str, ...]:
+    """Return the kinds of things that an assistant is told about: see ``mentioned_kinds``, and what cleans a computer
+    among them that is infected.
+    """
+    mentioned = mentioned_kinds(turns)
+    is_infected = any("infected" in each.flags for each in state.things if each.kind in mentioned)
+    return tuple(dict.fromkeys([*mentioned, "antivirus_floppy"])) if is_infected else mentioned
 
 
 def mentioned_kinds(turns: Sequence[LabTurn]) -> tuple[str, ...]:
@@ -191,14 +208,28 @@ def _whole_place(state: LabState, thing: Thing) -> str:
 
 
 def _brief_line(state: LabState, thing: Thing, is_in_view: bool) -> str:
-    """Return the same in fewer words. Where a thing is in view, the view tells; furniture everybody finds."""
-    kind, states = KINDS[thing.kind], _states(state, thing)
-    if "powerable" not in kind.properties:
-        states = [each for each in states if each != _NO_POWER]
+    """Return the same in fewer words. Furniture everybody finds, and where a thing in view is, the view tells.
+
+    A small model does not notice what is not said, so it is said that a thing is not closed, infected and so on.
+    """
+    kind = KINDS[thing.kind]
     is_furniture = kind.is_common and "pickupable" not in kind.properties and not kind.room
-    if not is_in_view and not is_furniture:
-        states = [brief_place(state, thing), *states]
+    place = [] if is_furniture else [brief_place(state, thing)]
+    if is_in_view and place:
+        place = [place[0].replace("here", "in view", 1)]
+    states = [*place, *_told_states(state, thing)]
     return f"{_original_name(thing)}: {', '.join(states)}" if states else ""
+
+
+def _told_states(state: LabState, thing: Thing) -> list[str]:
+    """Return the states of a thing, and the opposites of those that matter and that it does not have."""
+    kind, holder = KINDS[thing.kind], state.by_id.get(thing.container or "")
+    pairs = [pair for property, pair in _OPPOSITES.items() if property in kind.properties]
+    pairs += [("on", "off")] if thing.kind in _SWITCHED else []
+    pairs += [_CHANGED_ON[holder.kind]] if holder is not None and holder.kind in _CHANGED_ON else []
+    told = [*sorted(thing.flags), *(opposite for flag, opposite in pairs if flag not in thing.flags)]
+    power = "power" if state.has_power(thing.room) else _NO_POWER
+    return [*told, *([power] if "powerable" in kind.properties else [])]
 
 
 def _states(state: LabState, thing: Thing) -> list[str]:

@@ -17,7 +17,7 @@ from housewise.language.replay import ReplayChatModel
 from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.history import LabTurn
 from housewise.worlds.lab.kinds import KINDS
-from housewise.worlds.lab.state import LabState
+from housewise.worlds.lab.state import Flag, LabState
 from tests.people.lab.small_lab import SPACE, one_of_each, turn
 
 STATE = one_of_each()
@@ -110,6 +110,22 @@ def test_cards_are_chosen_by_what_was_said_or_seen() -> None:
     assert "The red apple is in the quantum lab" in environment
     seen = select_knowledge(STATE, SPACE, (), KnowledgeSwitches(False, True, False)).text
     assert all(KINDS[kind].look in seen for kind in load_object_cards())
+
+
+@pytest.mark.parametrize(
+    ("flags", "told", "others"),
+    [
+        ((), "laser monitor: in view, not infected, power", ["antivirus floppy"]),
+        (("infected",), "laser monitor: in view, infected, power\nantivirus floppy: in view", []),
+    ],
+)
+def test_short_knowledge_says_what_is_not_so_and_what_cleans_a_computer(
+    flags: tuple[Flag, ...], told: str, others: list[str]
+) -> None:
+    state = STATE.with_thing(STATE["laser_monitor_1"].with_flags(*flags))
+    said = (turn(state, LabAction("Speak", "Where is the laser monitor?")),)
+    places = select_knowledge(state, SPACE, said, KnowledgeSwitches(False, False, True), is_brief=True).environment
+    assert told in places and not [each for each in others if each in places]
 
 
 def test_instructions_of_the_person_stay_words() -> None:
