@@ -85,11 +85,12 @@ def _open_stars(config: Path | None, settings: Mapping[str, Any]) -> OpenedTrain
 
 
 def _open_basis(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
-    from housewise.selftrain.basis.guidance_training import GuidanceTraining, phase_names
+    from housewise.selftrain.basis.guidance_training import GuidanceTraining
     from housewise.selftrain.basis.settings import load_guidance_training
+    from housewise.systems.basis.assistants import phase_names
 
     loaded = load_guidance_training(config, settings)
-    open_it, phases = partial(GuidanceTraining, loaded), phase_names(loaded)
+    open_it, phases = partial(GuidanceTraining, loaded), phase_names(loaded.corrections.rounds)
     return OpenedTraining(
         phases, open_it, lambda folder, observer: ModelsByPhase(open_it(folder, observer).run, phases)
     )

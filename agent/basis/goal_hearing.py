@@ -17,7 +17,7 @@ from housewise.core.validation import StrictModel, read_model
 from housewise.people.lab.verb_spotting import HERE, take_room
 from housewise.people.lab.vocabulary import load_vocabulary, tokenize
 from housewise.worlds.lab.goals import TASKS
-from housewise.worlds.lab.history import clip_speech
+from housewise.worlds.lab.history import clip_speech, name_pattern
 from housewise.worlds.lab.kinds import KINDS
 
 # Sentences about where a thing is or how it looks; they name things, but no task.
@@ -117,18 +117,14 @@ def names_in(speech: str) -> frozenset[str]:
 
     The longest ones count: whoever says gravity flipper monitor does not say gravity flipper.
     """
-    return frozenset(_names()[found.lower()] for found in _name_pattern().findall(speech))
+    pattern, names = _all_names()
+    return frozenset(names[found.lower()] for found in pattern.findall(speech))
 
 
 @lru_cache(maxsize=1)
-def _names() -> dict[str, str]:
-    return {kind.name.lower(): kind.name for kind in KINDS.values()}
-
-
-@lru_cache(maxsize=1)
-def _name_pattern() -> re.Pattern[str]:
-    names = sorted(_names(), key=len, reverse=True)
-    return re.compile(rf"\b(?:{'|'.join(map(re.escape, names))})\b", re.IGNORECASE)
+def _all_names() -> tuple[re.Pattern[str], dict[str, str]]:
+    names = {kind.name.lower(): kind.name for kind in KINDS.values()}
+    return name_pattern(names), names
 
 
 def spoken_words(speech: str) -> frozenset[str]:

@@ -18,9 +18,8 @@ from housewise.worlds.lab.history import LabTurn
 from housewise.worlds.lab.kinds import KINDS, Property
 from housewise.worlds.lab.state import ROOMS, Flag, LabState, Thing
 from housewise.worlds.lab.surroundings import Surroundings
-from housewise.worlds.lab.texts import brief_name, brief_place, place_of
+from housewise.worlds.lab.texts import brief_name, brief_place, place_of, power_state
 
-_NO_POWER = "no power"
 # States that matter, with their opposites: by property; of devices that stay on; on devices that change things.
 _OPPOSITES: Mapping[Property, tuple[Flag, str]] = {
     "openable": ("open", "closed"), "infectable": ("infected", "not infected")
@@ -121,7 +120,8 @@ def select_knowledge(
     """
     if switches == NO_KNOWLEDGE:
         return Knowledge()
-    cards, mentioned = _named_tasks(turns), told_kinds(state, turns)
+    cards = _named_tasks(turns)
+    mentioned = told_kinds(state, turns) if switches.environment else mentioned_kinds(turns)
     parts = []
     if switches.task:
         parts += [_task_text(card, is_brief) for card in cards.values()]
@@ -140,8 +140,9 @@ def select_knowledge(
 
 
 def told_kinds(state: LabState, turns: Sequence[LabTurn]) -> tuple[str, ...]:
-    """Return the kinds of things that an assistant is told about: see ``mentioned_kinds``, and what cleans a computer
-    among them that is infected.
+    """Return the kinds that an assistant with environment knowledge is told about.
+
+    They are those that were mentioned; and the antivirus floppy, if a computer among them is infected.
     """
     mentioned = mentioned_kinds(turns)
     is_infected = any("infected" in each.flags for each in state.things if each.kind in mentioned)
@@ -208,9 +209,9 @@ def _whole_place(state: LabState, thing: Thing) -> str:
 
 
 def _brief_line(state: LabState, thing: Thing, is_in_view: bool) -> str:
-    """Return the same in fewer words. Furniture everybody finds, and where a thing in view is, the view tells.
+    """Return the same in fewer words, without the place of furniture, which everybody finds.
 
-    A small model does not notice what is not said, so it is said that a thing is not closed, infected and so on.
+    A small model does not notice what is not said, so opposites are said that matter: closed, not infected and so on.
     """
     kind = KINDS[thing.kind]
     is_furniture = kind.is_common and "pickupable" not in kind.properties and not kind.room
@@ -227,13 +228,12 @@ def _told_states(state: LabState, thing: Thing) -> list[str]:
     pairs = [pair for property, pair in _OPPOSITES.items() if property in kind.properties]
     pairs += [("on", "off")] if thing.kind in _SWITCHED else []
     pairs += [_CHANGED_ON[holder.kind]] if holder is not None and holder.kind in _CHANGED_ON else []
-    told = [*sorted(thing.flags), *(opposite for flag, opposite in pairs if flag not in thing.flags)]
-    power = "power" if state.has_power(thing.room) else _NO_POWER
-    return [*told, *([power] if "powerable" in kind.properties else [])]
+    opposites = [opposite for flag, opposite in pairs if flag not in thing.flags]
+    return [*sorted(thing.flags), *opposites, *power_state(state, thing)]
 
 
 def _states(state: LabState, thing: Thing) -> list[str]:
-    return [*sorted(thing.flags), *([] if state.has_power(thing.room) else [_NO_POWER])]
+    return [*sorted(thing.flags), *([] if state.has_power(thing.room) else ["no power"])]
 
 
 def _original_name(thing: Thing) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from housewise.agent.basis.chat_assistant import read_speech
 from housewise.agent.basis.goal_hearing import hear_task
-from housewise.agent.basis.knowledge import KnowledgeSwitches, told_kinds
+from housewise.agent.basis.knowledge import KnowledgeSwitches, mentioned_kinds, told_kinds
 from housewise.agent.basis.views import AssistantTurn, AssistantView, OracleView, Perception, build_oracle_view
 from housewise.language.base import Message, Reply
 from housewise.language.embedder import Embedder
@@ -50,12 +50,12 @@ def limit_state(
     """Return the part of a state that a learner is told, and a little more, which favours the control.
 
     That is what is in view and in the hand, with its visible states or with all; with object knowledge, the devices
-    that stand in one room; with environment knowledge, the things of the kinds that were mentioned. Rooms have power
+    that stand in one room; with environment knowledge, the things of ``told_kinds``. Rooms have power
     unless it is known that they have none. More than a learner is told are the furniture on which things in view lie,
     with words, and devices with one room that were not mentioned, where cards are brief.
     """
     in_view = {each.id for each in surroundings.glimpses(state)}
-    mentioned = set(told_kinds(state, turns))
+    mentioned = set(told_kinds(state, turns) if knowledge.environment else mentioned_kinds(turns))
     known: dict[str, Thing] = {}
     for thing in state.things:
         kind = KINDS[thing.kind]

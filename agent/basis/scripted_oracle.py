@@ -100,8 +100,9 @@ class ScriptedOracle:
         self._generator = random.Random(f"{self._seed}:{len(view.turns)}")
         if self._corrects:
             self._revise(view)
+        spoken = self._listen(view)
         self._told_before, self._topic = self._told, ""
-        turn = self._choose(view)
+        turn = self._choose(view, spoken)
         self._speech = clip_speech(turn.speech or "")
         self._tell(silent_turns=0 if turn.speech else self._told.silent_turns + 1)
         return turn
@@ -109,8 +110,9 @@ class ScriptedOracle:
     def _revise(self, view: OracleView) -> None:
         """Correct what the person has been told: another assistant may have said something else, or nothing.
 
-        What it would have said counts as said if its topic was: the name of a thing, a question, or anything at all. An
-        advice that was heard is new again once the person was told of other things alone.
+        What it would have said counts as said if its topic was: the name of a thing, a question, or anything at all. So
+        an advice with the right thing and a wrong verb counts as given. An advice that was heard is new again once the
+        person was told of other things alone.
         """
         heard = (view.turns[-2].speech or "") if len(view.turns) > 1 else self._speech
         if heard == self._speech:
@@ -119,7 +121,9 @@ class ScriptedOracle:
         is_heard = self._topic in names or (self._topic in ("", "?") and self._topic in heard and bool(heard))
         if self._speech and not is_heard:
             self._told = replace(self._told_before, advice=None)
-        elif names and advice is not None and KINDS[view.state[advice.thing].kind].name not in names:
+        elif (
+            advice is not None and names and names.isdisjoint({self._topic, KINDS[view.state[advice.thing].kind].name})
+        ):
             self._tell(advice=None)
         silent = takewhile(lambda turn: not turn.speech, reversed(view.turns[:-1]))
         self._tell(silent_turns=sum(1 for _ in silent))
@@ -127,12 +131,19 @@ class ScriptedOracle:
     def _tell(self, **changes: Any) -> None:
         self._told = replace(self._told, **changes)
 
-    def _choose(self, view: OracleView) -> AssistantTurn:
+    def _listen(self, view: OracleView) -> str:
+        """Return what the person has just said, and keep the goal that it names; empty if they did not speak."""
         last = view.turns[-1] if view.turns else None
         spoken = clip_speech(last.action.argument) if last is not None and last.action.verb == "Speak" else ""
         if spoken and (task := hear_task(spoken)) is not None:
             self._goal = find_goal(task, view.state)
             self._tell(is_done=False)
+        if view.state.room != self._told.warned_room:
+            self._tell(warned_room="")
+        return spoken
+
+    def _choose(self, view: OracleView, spoken: str) -> AssistantTurn:
+        last = view.turns[-1] if view.turns else None
         if (danger := self._danger(view)) is not None:
             return AssistantTurn("A gravity flipper that is on is in view.", danger)
         if self._goal is None:
@@ -226,8 +237,6 @@ class ScriptedOracle:
 
     def _danger(self, view: OracleView) -> str | None:
         """Return a warning of an active gravity flipper, once for each visit of its room."""
-        if view.state.room != self._told.warned_room:
-            self._tell(warned_room="")
         for glimpse in view.surroundings.glimpses(view.state):
             thing = view.state[glimpse.id]
             if thing.kind == "gravity_flipper" and "on" in thing.flags and not self._told.warned_room:

@@ -25,17 +25,12 @@ from housewise.selftrain.training_folder import (
     load_or_make_examples,
     play_run,
 )
-from housewise.systems.basis.assistants import CORRECT
+from housewise.systems.basis.assistants import phase_names
 from housewise.systems.basis.settings import BasisSettings
 from housewise.systems.basis.system import Basis
 
 SESSIONS = "sessions"
 """Folder of the sessions to learn from."""
-
-
-def phase_names(config: GuidanceTrainingConfig) -> list[str]:
-    """Return the phases of a training, each of which has a model."""
-    return [IMITATE, *(f"{CORRECT}-{number}" for number in range(1, config.corrections.rounds + 1))]
 
 
 _LEARNER_SETTINGS = (
@@ -65,7 +60,7 @@ class GuidanceTraining:
         self._config, self._observer = config, observer
         self._training = TrainingFolder(folder, start, observer, config.run.tasks.seed, model.base_url)
         self._check_folder()
-        if not all(map(self._training.is_trained, phase_names(config))):
+        if not all(map(self._training.is_trained, phase_names(config.corrections.rounds))):
             self._training.check_trainer(config.training)
 
     def run(self, last: str | None = None) -> TrainedModel:
@@ -81,7 +76,7 @@ class GuidanceTraining:
         with training.lock_and_check(self._check_folder):
             remove_partial(training.path)
             training.write_settings(config)
-            names = phase_names(config)
+            names = phase_names(config.corrections.rounds)
             model = self._train(IMITATE, 0, None)
             for number, phase in enumerate(names[1 : names.index(last or names[-1]) + 1], 1):
                 model = self._train(phase, number, model)

@@ -61,7 +61,8 @@ class CorrectionsConfig(Settings):
     """Rounds after the imitation: the model guides, and learns what the scripted oracle would have said.
 
     So it learns to go on from its own mistakes, which the oracle's sessions never show. DAgger (arXiv 1011.0686) learns
-    from all rounds together; here each round goes on from the model before and learns its own sessions alone.
+    from all rounds together; here each round goes on from the model before and learns its own sessions alone, with the
+    settings of the imitation.
     """
 
     rounds: int = Field(default=0, ge=0, le=MAX_COUNT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from pathlib import Path
@@ -27,8 +28,13 @@ from housewise.people.lab.chat_user import PromptSize
 from housewise.systems.basis.agents import BuildView, model_view, oracle_view
 from housewise.systems.basis.settings import BasisAgentSettings, BasisSettings
 
-CORRECT = "correct"
-"""Beginning of the names of the phases of a training in which a model is corrected, such as correct-1."""
+IMITATE, CORRECT = "imitate", "correct"
+"""Phase of a training that imitates the oracle, and the beginning of those after it, such as correct-1."""
+
+
+def phase_names(rounds: int) -> list[str]:
+    """Return the phases of a training with some rounds of corrections; each learns from the model of the one before."""
+    return [IMITATE, *(f"{CORRECT}-{number}" for number in range(1, rounds + 1))]
 
 
 def assistant_opener(
@@ -109,9 +115,9 @@ def _examples_files(adapter: str | None) -> list[Path]:
     if adapter is None:
         raise UserError(f"planner=nearest: needs an adapter whose training turns it looks up; {remedy}")
     phase = adapter_folder(adapter).parent
-    number = phase.name.partition(f"{CORRECT}-")[2]
-    rounds = [f"{CORRECT}-{each}" for each in range(1, int(number) + 1)] if number.isdecimal() else []
-    paths = [phase.with_name(name) / EXAMPLES_FILE for name in (["imitate", *rounds] if rounds else [phase.name])]
+    number = re.fullmatch(rf"{CORRECT}-(\d+)", phase.name)
+    names = [phase.name] if number is None else phase_names(int(number[1]))
+    paths = [phase.with_name(name) / EXAMPLES_FILE for name in names]
     if missing := [path for path in paths if not path.is_file()]:
         raise UserError(f"planner=nearest: {missing[0]} is missing, with what the adapter was trained on; {remedy}")
     return paths

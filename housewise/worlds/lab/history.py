@@ -7,6 +7,7 @@ view are made of these names, so that an id does not tell what a thing is.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
@@ -124,8 +125,13 @@ def clip_speech(text: str) -> str:
 @lru_cache(maxsize=1)
 def _uncommon_names() -> tuple[re.Pattern[str], dict[str, str]]:
     names = {kind.name.lower(): kind.fuzzy for kind in KINDS.values() if kind.fuzzy}
+    return name_pattern(names), names
+
+
+def name_pattern(names: Iterable[str]) -> re.Pattern[str]:
+    """Return a pattern that finds names in any case, the longest first: "laser monitor" before "laser"."""
     longest_first = sorted(names, key=len, reverse=True)
-    return re.compile(r"\b(?:" + "|".join(map(re.escape, longest_first)) + r")\b", re.IGNORECASE), names
+    return re.compile(r"\b(?:" + "|".join(map(re.escape, longest_first)) + r")\b", re.IGNORECASE)
 
 
 def _match_case(word: str, like: str) -> str:

@@ -41,7 +41,7 @@ def full_metadata(state: LabState, surroundings: Surroundings) -> str:
     lines = []
     for index, glimpse in enumerate(surroundings.glimpses(state), 1):
         thing = state[glimpse.id]
-        states = ", ".join([*sorted(thing.flags), *_power(state, thing), *_places(state, thing)]) or "-"
+        states = ", ".join([*sorted(thing.flags), *power_state(state, thing), *_places(state, thing)]) or "-"
         where = f"{glimpse.distance:.1f} m ({relative_position(glimpse)})"
         lines.append(f"[{index}] {thing.id} ({thing_name(thing, 'full')}): {where} | {thing.color or '-'} | {states}")
     return "\n".join(lines) or "(nothing)"
@@ -75,7 +75,7 @@ def view_words(state: LabState, surroundings: Surroundings, has_hidden: bool = F
         states: list[str] = [flag for flag in VISIBLE_FLAGS if flag in thing.flags]
         if has_hidden:
             hidden = sorted(thing.flags.difference(VISIBLE_FLAGS))
-            states += [*hidden, *_power(state, thing), *_support(state, thing)]
+            states += [*hidden, *power_state(state, thing), *_support(state, thing)]
         name = brief_name(thing) if is_brief else name_with_color(thing)
         color = [thing.color] if thing.color and is_brief and not KINDS[thing.kind].is_common else []
         lines.append(", ".join([f"{name}: {relative_position(glimpse)}", *color, *states]))
@@ -184,7 +184,8 @@ def _support(state: LabState, thing: Thing) -> list[str]:
     return [f"{preposition_of(holder)} the {name_with_color(holder)}"]
 
 
-def _power(state: LabState, thing: Thing) -> list[str]:
+def power_state(state: LabState, thing: Thing) -> list[str]:
+    """Return whether a thing has power, as a list of one text; empty if it needs none."""
     if "powerable" not in KINDS[thing.kind].properties:
         return []
     return ["powered" if state.has_power(thing.room) else "no power"]

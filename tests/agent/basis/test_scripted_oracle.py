@@ -8,7 +8,7 @@ import yaml
 
 from housewise.agent.basis.goal_hearing import hear_task, names_in
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
-from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
+from housewise.agent.basis.scripted_oracle import PATIENCE, OracleSettings, ScriptedOracle
 from housewise.agent.basis.views import AssistantTurn, build_oracle_view
 from housewise.core.errors import UserError
 from housewise.core.validation import validate_model
@@ -52,13 +52,16 @@ def test_it_keeps_silent_while_it_is_followed_and_after_thanks() -> None:
     assert thanks.speech is None
 
 
-def corrections(*spoken: str | None, task: str = "I have to turn an apple into a carrot.") -> list[str]:
-    """What the oracle would say at each turn while another assistant speaks."""
+APPLE = LabAction("Speak", "I have to turn an apple into a carrot.")
+
+
+def corrections(*given: tuple[LabAction, LabState, str | None]) -> list[str]:
+    """What the oracle would say after each action in a state, while another assistant speaks."""
     oracle, turns, answers = ScriptedOracle(OracleSettings(corrects=True)), [], []
-    for text in spoken:
-        turns.append(turn(STATE, LabAction("Speak", task) if task and not turns else LOOK))
-        answers.append(oracle.turn(build_oracle_view(STATE, SPACE, turns)).speech or "")
-        turns[-1] = turns[-1].with_speech(text)
+    for action, state, said in given:
+        turns.append(turn(state, action))
+        answers.append(oracle.turn(build_oracle_view(state, SPACE, turns)).speech or "")
+        turns[-1] = turns[-1].with_speech(said)
     return answers
 
 
@@ -72,13 +75,37 @@ def corrections(*spoken: str | None, task: str = "I have to turn an apple into a
     ],
 )
 def test_an_advice_counts_as_given_once_it_was_heard(spoken: tuple[str | None, ...], advises: tuple[bool, ...]) -> None:
-    assert tuple("apple" in said for said in corrections(*spoken)) == advises
+    answers = corrections(*((LOOK if number else APPLE, STATE, said) for number, said in enumerate(spoken)))
+    assert tuple("apple" in said for said in answers) == advises
 
 
 def test_a_question_that_was_not_asked_is_asked_again() -> None:
-    assert all("?" in said for said in corrections(None, None, "Take the apple.", None, task=""))
-    asked, *silent = corrections("What shall we do?", None, None, task="")
+    assert all("?" in said for said in corrections(*((LOOK, STATE, said) for said in (None, "Take the apple.", None))))
+    asked, *silent = corrections(*((LOOK, STATE, said) for said in ("What shall we do?", None, None)))
     assert asked and not any(silent)
+
+
+def test_an_assistant_that_went_silent_is_told_to_remind() -> None:
+    answers = corrections((APPLE, STATE, "Take the apple."), *[(LOOK, STATE, None)] * (PATIENCE + 1))
+    assert [bool(said) for said in answers] == [True, *[False] * PATIENCE, True]
+
+
+@pytest.mark.parametrize(
+    ("said", "warns", "advises"), [(None, True, True), ("Mind the gravity flipper!", False, False)]
+)
+def test_a_warning_may_have_other_words(said: str | None, warns: bool, advises: bool) -> None:
+    danger = STATE.with_thing(STATE["gravity_flipper_1"].with_flags("on"))
+    _, warning, after = corrections((APPLE, STATE, "Take the apple."), (LOOK, danger, said), (LOOK, danger, None))
+    assert "gravity flipper" in warning
+    assert ("gravity flipper" in after) == warns
+    [*_, last] = corrections((APPLE, STATE, "Take the apple."), (LOOK, danger, said), (LOOK, STATE, None))
+    assert ("apple" in last) == advises
+
+
+def test_a_new_task_is_kept_when_the_assistant_was_not_heard() -> None:
+    carrot = STATE.with_thing(replace(STATE["apple_1"], kind="carrot", original="apple"))
+    given = [(APPLE, carrot, "Well done!"), (APPLE, carrot, None), (LOOK, carrot, None)]
+    assert all(corrections(*given))
 
 
 def test_the_longest_name_is_meant() -> None:
