@@ -120,8 +120,7 @@ def select_knowledge(
     """
     if switches == NO_KNOWLEDGE:
         return Knowledge()
-    cards = _named_tasks(turns)
-    mentioned = told_kinds(state, turns) if switches.environment else mentioned_kinds(turns)
+    cards, mentioned = _named_tasks(turns), told_kinds(state, turns, switches)
     parts = []
     if switches.task:
         parts += [_task_text(card, is_brief) for card in cards.values()]
@@ -139,13 +138,16 @@ def select_knowledge(
     return Knowledge("\n".join(parts), "\n".join(dict.fromkeys(filter(None, lines))))
 
 
-def told_kinds(state: LabState, turns: Sequence[LabTurn]) -> tuple[str, ...]:
-    """Return the kinds that an assistant with environment knowledge is told about.
+def told_kinds(state: LabState, turns: Sequence[LabTurn], switches: KnowledgeSwitches) -> tuple[str, ...]:
+    """Return the kinds that an assistant is told about.
 
-    They are those that were mentioned; and the antivirus floppy, if a computer among them is infected.
+    They are those that were mentioned; and with environment knowledge the antivirus floppy, if a computer among them is
+    infected.
     """
     mentioned = mentioned_kinds(turns)
-    is_infected = any("infected" in each.flags for each in state.things if each.kind in mentioned)
+    is_infected = switches.environment and any(
+        "infected" in each.flags for each in state.things if each.kind in mentioned
+    )
     return tuple(dict.fromkeys([*mentioned, "antivirus_floppy"])) if is_infected else mentioned
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from housewise.agent.basis.chat_assistant import read_speech
 from housewise.agent.basis.goal_hearing import hear_task
-from housewise.agent.basis.knowledge import KnowledgeSwitches, mentioned_kinds, told_kinds
+from housewise.agent.basis.knowledge import KnowledgeSwitches, told_kinds
 from housewise.agent.basis.views import AssistantTurn, AssistantView, OracleView, Perception, build_oracle_view
 from housewise.language.base import Message, Reply
 from housewise.language.embedder import Embedder
@@ -55,7 +55,7 @@ def limit_state(
     with words, and devices with one room that were not mentioned, where cards are brief.
     """
     in_view = {each.id for each in surroundings.glimpses(state)}
-    mentioned = set(told_kinds(state, turns) if knowledge.environment else mentioned_kinds(turns))
+    mentioned = set(told_kinds(state, turns, knowledge))
     known: dict[str, Thing] = {}
     for thing in state.things:
         kind = KINDS[thing.kind]

@@ -31,8 +31,6 @@ from housewise.systems.basis.system import Basis
 
 SESSIONS = "sessions"
 """Folder of the sessions to learn from."""
-
-
 _LEARNER_SETTINGS = (
     "perception", "task_knowledge", "object_knowledge", "environment_knowledge", "reasoning", "compact", "grounded"
 )  # fmt: skip
@@ -85,7 +83,7 @@ class GuidanceTraining:
     def _train(self, phase: str, number: int, start: TrainedModel | None) -> TrainedModel:
         """Train the model of a phase from that of the phase before, or return it where it is finished."""
         config = self._config
-        make = self._imitated if start is None else partial(self._corrected, phase, number, start)
+        make = self._imitation_examples if start is None else partial(self._correction_examples, phase, number, start)
         pairs = load_or_make_examples(self._training.path / phase / PAIRS, make, SessionDemonstration)
         models, agent = config.run.models.agent, config.run.agent.model_dump(mode="json")
         sampling = models.sampling.model_dump(mode="json", include={"temperature", "top_p", "max_tokens"})
@@ -93,13 +91,13 @@ class GuidanceTraining:
         defaults = {"system": Basis.name, **learner, "sampling": sampling}
         return self._training.train(f"{phase}: train", phase, pairs, config.training, start, defaults, store=False)
 
-    def _imitated(self) -> Iterator[SessionDemonstration]:
+    def _imitation_examples(self) -> Iterator[SessionDemonstration]:
         """Yield the examples of the oracle's sessions, which are played where they are missing."""
         chosen, path = self._config.sessions, self._training.path / SESSIONS
         folders = [Path(each) for each in chosen.folders] or [self._play(SESSIONS, self._config.oracle_run, path)]
         return self._learn(IMITATE, folders, "recorded", chosen.max_sessions)
 
-    def _corrected(self, phase: str, number: int, model: TrainedModel) -> Iterator[SessionDemonstration]:
+    def _correction_examples(self, phase: str, number: int, model: TrainedModel) -> Iterator[SessionDemonstration]:
         """Yield what the oracle would have said in sessions that a model guides."""
         run, path = self._config.corrected_run(number, model), self._training.path / phase / SESSIONS
         return self._learn(phase, [self._play(f"{phase}: {SESSIONS}", run, path)], "oracle", None)
