@@ -20,6 +20,7 @@ from housewise.people.memory import Memory
 from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.settings import LessonsConfig
 from housewise.worlds.house.generator import CategoryPlaces, find_category_places, generate_house
+from housewise.worlds.house.held_out_kinds import ObjectKinds, keep_kinds
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.random_preferences import random_preferences
@@ -75,7 +76,11 @@ class JudgingLesson:
 
 
 def generate_lessons(
-    seed: int, config: LessonsConfig, preferences: Preferences, embedder: Embedder | None = None
+    seed: int,
+    config: LessonsConfig,
+    preferences: Preferences,
+    embedder: Embedder | None = None,
+    object_kinds: ObjectKinds = "all",
 ) -> list[JudgingLesson]:
     """Generate lessons in a generated house, with some of its receptacles and random objects on them.
 
@@ -87,9 +92,11 @@ def generate_lessons(
         config: Number and kind of lessons.
         preferences: Preferences that define what is right, unless the house has an invented person.
         embedder: Finds similar objects in a memory.
+        object_kinds: Which kinds of objects the lessons are about.
     """
     scene = generate_house(seed)
-    kinds = find_category_places(scene, random_preferences(seed) if config.invented else preferences)
+    wanted = random_preferences(seed, config.as_usual) if config.invented else preferences
+    kinds = find_category_places(scene, keep_kinds(wanted, object_kinds))
     return generate_lessons_about(scene, kinds, config, np.random.default_rng([seed, 2]), embedder)
 
 

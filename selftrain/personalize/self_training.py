@@ -222,7 +222,8 @@ class SelfTraining:
         embedder = shared_minilm() if needs_embedder else None
         with self._observer.watch_training("lessons") as progress:
             for done, (seed, kind) in enumerate(houses, start=1):
-                lessons = generate_lessons(seed, kind, resolve_preferences(run.tasks.person), embedder)
+                person = resolve_preferences(run.tasks.person)
+                lessons = generate_lessons(seed, kind, person, embedder, run.tasks.kinds)
                 examples += [lesson.demonstration(self._context) for lesson in lessons]
                 progress(done, len(houses), f"{len(examples)} lessons")
         return examples

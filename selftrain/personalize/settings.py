@@ -84,14 +84,17 @@ class LessonsConfig(Settings):
     """Whether objects without a known correct place may be misplaced."""
     invented: bool = False
     """Whether each house has an invented person of its own. If false, it is run's person."""
+    as_usual: tuple[Share, Share] = (0.4, 0.4)
+    """Minimum and maximum fraction of the groups of objects that an invented person wants where most people do."""
     noted_fraction: tuple[Share, Share] | None = None
     """Minimum and maximum fraction of the kinds of objects about which the memory has notes. null is no memory."""
 
     @model_validator(mode="after")
     def _check_ranges(self) -> LessonsConfig:
-        for name, (fewest, most) in (("places", self.places), ("things", self.things)):
+        for name in ("places", "things", "as_usual", "noted_fraction"):
+            fewest, most = getattr(self, name) or (0, 0)
             if fewest > most:
-                raise ValueError(f"{name}: the fewest, {fewest}, are more than the most, {most}")
+                raise ValueError(f"{name}: the minimum, {fewest}, is more than the maximum, {most}")
         return self
 
 

@@ -21,6 +21,7 @@ from housewise.core.user_code import CodeReference, is_code_reference, is_same_c
 from housewise.language.adapters import AUTO, BUNDLED, BUNDLED_WRAPPERS, FamiliarKinds, Wrapper, adapter_defaults
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
+from housewise.worlds.house.held_out_kinds import ObjectKinds
 from housewise.worlds.house.tasks import is_known_person
 
 FORMER_PLANNERS = {"store": "memory_lookup", "nearest": "memory_nearest"}
@@ -56,6 +57,9 @@ class HouseTaskSettings(TaskSettings):
     """Minimum and maximum number of objects in a generated house."""
     misplaced: tuple[int, int] = (3, 7)
     """Minimum and maximum number of misplaced objects in a generated house."""
+    kinds: ObjectKinds = "all"
+    """Kinds of objects in a generated house: all, learned (without the held-out kinds, which no recipe of the bundled
+    adapter learns from) or held_out (only these)."""
     person: str = "majority"
     """Person whose preferences count: majority, a bundled person or a file in generated houses, and majority or an
     annotator, such as annotator-0, in the data."""

@@ -44,8 +44,10 @@ from housewise.systems.personalize.tasks import HouseTask, check_person, list_ta
 from housewise.systems.personalize.world import HouseWorld
 from housewise.systems.shared_simulator import SharedSimulatorSystem
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
+from housewise.worlds.house.held_out_kinds import held_out_kinds
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator import check_simulator
+from housewise.worlds.house.spoken_names import spoken_name
 from housewise.worlds.house.tasks import resolve_preferences
 
 _REPLAY = "replay"
@@ -147,8 +149,17 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
         return [chosen.person] if chosen.data else [resolve_preferences(chosen.person).name, Path(chosen.person).stem]
 
     def check(self) -> None:
-        """See System.check."""
+        """See System.check: the person, and that the model has not learned kinds of objects that are held out."""
         check_person(self.settings.tasks)
+        if self.settings.tasks.kinds == "held_out":
+            learned = sorted(
+                set(self.settings.agent.familiar_kinds or ()).intersection(map(spoken_name, held_out_kinds()))
+            )
+            if learned:
+                raise UserError(
+                    f"kinds=held_out: the adapter has learned {len(learned)} of these kinds, such as {learned[0]}; "
+                    "choose one that was trained with kinds=learned"
+                )
 
     def check_start(self) -> None:
         """See System.check_start: the simulator."""

@@ -79,7 +79,8 @@ def check_person(settings: HouseTaskSettings) -> None:
 def load_task(name: HouseTask, settings: HouseTaskSettings) -> HouseEpisode:
     """Load the house and the episode. Another person's correct receptacles replace those of the majority."""
     if settings.data is None:
-        return generated_task(name.episode, settings.person, objects=settings.objects, misplaced=settings.misplaced)
+        numbers = {"objects": settings.objects, "misplaced": settings.misplaced}
+        return generated_task(name.episode, settings.person, **numbers, kinds=settings.kinds)
     return housekeep_task(_housekeep(settings.data), name.scene, name.episode, settings.person)
 
 

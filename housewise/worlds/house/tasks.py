@@ -11,6 +11,7 @@ from housewise.core.errors import UserError, suggest_names
 from housewise.core.yaml_files import read_yaml
 from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.generator import generate
+from housewise.worlds.house.held_out_kinds import ObjectKinds, keep_kinds
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.preferences import (
     MajorityPreferences,
@@ -27,6 +28,7 @@ def generated_task(
     *,
     objects: tuple[int, int] = (5, 10),
     misplaced: tuple[int, int] = (3, 7),
+    kinds: ObjectKinds = "all",
 ) -> RearrangementTask:
     """Generate a house with an episode.
 
@@ -35,8 +37,10 @@ def generated_task(
         person: Whose preferences decide what is correct; see ``resolve_preferences``.
         objects: Least and greatest number of objects.
         misplaced: Least and greatest number of misplaced objects.
+        kinds: Which kinds of objects there are.
     """
-    return RearrangementTask(*generate(number, resolve_preferences(person), objects=objects, misplaced=misplaced))
+    preferences = keep_kinds(resolve_preferences(person), kinds)
+    return RearrangementTask(*generate(number, preferences, objects=objects, misplaced=misplaced))
 
 
 def housekeep_task(data: HousekeepData, scene: str, number: int, person: str = "majority") -> RearrangementTask:

@@ -12,6 +12,7 @@ from housewise.selftrain.personalize.lessons import generate_lessons
 from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import LessonsConfig, load_selftraining
 from housewise.worlds.house.generator import generate_house
+from housewise.worlds.house.preferences import default_groups
 from housewise.worlds.house.random_preferences import random_preferences
 from housewise.worlds.house.tasks import resolve_preferences
 
@@ -111,7 +112,9 @@ def test_where_to_look_next(context: RememberingContext) -> None:
     assert any(" not entered\n" in lesson.prompt[1]["content"] for lesson in looking)
 
 
-@pytest.mark.parametrize("wrong", [{"things": (3, 1)}, {"places": (-1, 2)}, {"holding_fraction": 2.0}, {"houses": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"things": (3, 1)}, {"places": (-1, 2)}, {"holding_fraction": 2.0}, {"houses": 0}, {"as_usual": (1, 0)}]
+)
 def test_lessons_that_cannot_be(wrong: dict[str, object], tmp_path: Path) -> None:
     with pytest.raises(UserError, match=f"lessons.0.*{next(iter(wrong))}"):
         load_selftraining(settings={"lessons": [{"houses": 1, "each": 1, **wrong}]})
@@ -126,6 +129,17 @@ def test_who_does_not_exist_wants_a_group_of_things_together_and_not_as_others_d
     assert len({str(places) for places in mugs}) > 5 and mugs[0] == random_preferences(0).places_for("mug")
     together = sum(person.places_for("cup") == places for person, places in zip(people, mugs, strict=True))
     assert 12 <= together < 20
+
+
+def test_some_invented_people_want_nearly_everything_as_usual_and_some_nothing() -> None:
+    usual = {name: group.wanted for name, group in default_groups().items()}
+    things = {name: group.things for name, group in default_groups().items()}
+    shares = []
+    for seed in range(40):
+        person = random_preferences(seed, (0.0, 1.0))
+        places = [person.places_for(thing) == usual[name] for name in usual for thing in things[name]]
+        shares.append(sum(places) / len(places))
+    assert min(shares) < 0.2 and max(shares) > 0.8
 
 
 def test_what_is_remembered_is_what_the_lesson_says() -> None:
