@@ -11,8 +11,9 @@ from typing import Any
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.settings import merge_nested, nest_value
 from housewise.experiments.grid import PlannedTraining
+from housewise.language.adapters import IMITATE
 from housewise.selftrain.trainers import ModelReference
-from housewise.selftrain.training_folder import IMITATE, TrainingObserver
+from housewise.selftrain.training_folder import TrainingObserver
 
 WARM_UP = "warm-up"
 """Phase of ADAPT whose model all learners start from."""

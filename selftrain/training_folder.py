@@ -23,7 +23,7 @@ from housewise.core.setting_migrations import migrate_settings
 from housewise.core.settings import Settings
 from housewise.core.text_files import read_json
 from housewise.core.validation import convert_validation_errors
-from housewise.language.adapters import ADAPTER_CONFIG_FILE, EXAMPLES_FILE
+from housewise.language.adapters import ADAPTER_CONFIG_FILE, EXAMPLES_FILE, IMITATE
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run
@@ -42,9 +42,6 @@ from housewise.selftrain.trainers.settings import OnePhaseSettings, PreferenceCo
 from housewise.selftrain.trainers.trained_model import MODEL_FILE
 
 CONFIG = "config.json"
-IMITATE = "imitate"
-"""Name of the phase that imitates demonstrations."""
-
 PAIRS, PREFERENCES = EXAMPLES_FILE, "preferences.jsonl"
 
 SettingsT = TypeVar("SettingsT", bound=Settings)

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.files import read_bytes
+from housewise.language.adapters import IMITATE
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.phases import UNTRAINED
 from housewise.selftrain.trainers import Progress
-from housewise.selftrain.training_folder import IMITATE, TrainingObserver
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.tracking.curves import Curves
 from housewise.tracking.episode_tracking import EpisodeTrackingCallback
 

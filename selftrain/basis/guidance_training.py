@@ -12,13 +12,13 @@ from pathlib import Path
 
 from housewise.core.console import print_note
 from housewise.core.files import remove_partial
+from housewise.language.adapters import IMITATE
 from housewise.rollout.run import Run
 from housewise.selftrain.basis.session_examples import Replies, SessionLessonsConfig, session_demonstrations
 from housewise.selftrain.basis.settings import GuidanceTrainingConfig
 from housewise.selftrain.examples import SessionDemonstration
 from housewise.selftrain.trainers import ModelReference, TrainedModel
 from housewise.selftrain.training_folder import (
-    IMITATE,
     PAIRS,
     TrainingFolder,
     TrainingObserver,

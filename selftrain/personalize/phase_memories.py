@@ -7,11 +7,11 @@ from typing import Any
 
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import RememberingTemplate
+from housewise.language.adapters import IMITATE
 from housewise.people.memory import MemoryFolder
 from housewise.rollout.run_memory import continued_memory_settings
 from housewise.rollout.settings import MemorySettings
 from housewise.selftrain.personalize.phases import DEMONSTRATE, UNTRAINED
-from housewise.selftrain.training_folder import IMITATE
 from housewise.systems.personalize.record import HouseRecord
 from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings
 from housewise.systems.personalize.system import Personalize

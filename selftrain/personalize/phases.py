@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from housewise.language.adapters import IMITATE
 from housewise.selftrain.personalize.settings import SelfTrainingConfig
 from housewise.selftrain.trainers.trained_model import MODEL_FILE
-from housewise.selftrain.training_folder import IMITATE
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.system import Personalize
 from housewise.systems.personalize.tasks import list_tasks

@@ -14,7 +14,7 @@ from housewise.agent.personalize.prompt_notes import RememberingContext, Remembe
 from housewise.core.console import print_event, print_note
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths, remove_partial, write_json
-from housewise.language.adapters import AdapterConfig, adapter_defaults
+from housewise.language.adapters import IMITATE, AdapterConfig, adapter_defaults
 from housewise.language.embedder import shared_minilm
 from housewise.rollout.run import Run, has_episodes
 from housewise.rollout.saved_settings import check_user_files, copy_user_files
@@ -38,7 +38,7 @@ from housewise.selftrain.rollouts.served_runs import play_with_model
 from housewise.selftrain.rollouts.vllm_process import end_orphan
 from housewise.selftrain.trainers import ModelReference, TrainedModel
 from housewise.selftrain.trainers.settings import TrainingConfig
-from housewise.selftrain.training_folder import IMITATE, PAIRS, TrainingFolder, TrainingObserver, play_run
+from housewise.selftrain.training_folder import PAIRS, TrainingFolder, TrainingObserver, play_run
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.system import Personalize

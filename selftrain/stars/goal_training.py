@@ -7,12 +7,12 @@ from pathlib import Path
 from housewise.agent.stars.data_files import KNOWN_PLACES
 from housewise.core.errors import UserError
 from housewise.core.files import remove_partial, write_json
+from housewise.language.adapters import IMITATE
 from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.stars.goal_lessons import GoalLessons
 from housewise.selftrain.stars.settings import GoalTrainingConfig
 from housewise.selftrain.trainers import ModelReference, TrainedModel
 from housewise.selftrain.training_folder import (
-    IMITATE,
     PAIRS,
     TrainingFolder,
     TrainingObserver,

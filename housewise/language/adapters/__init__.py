@@ -19,10 +19,12 @@ from housewise.language.base import ChatModelError
 
 ADAPTER_CONFIG_FILE = "adapter_settings.json"
 """File in an adapter's folder with the settings to ask the model with; see ``AdapterConfig``."""
-EXAMPLES_FILE = "pairs.jsonl"
-"""File with what an adapter was trained on, beside its folder."""
 FORMER_CONFIG_FILE = "housewise.json"
 """Former name of that file."""
+EXAMPLES_FILE = "pairs.jsonl"
+"""File with what an adapter was trained on, beside its folder."""
+IMITATE = "imitate"
+"""Name of the training phase that imitates demonstrations, and of its folder."""
 
 
 Wrapper = Literal["sort_by_distance", "check_feasibility", "loop_recovery", "verify_completion"]

@@ -21,15 +21,15 @@ from housewise.agent.basis.views import Assistant, AssistantView
 from housewise.core.errors import UserError
 from housewise.core.text_files import numbered_lines, read_text
 from housewise.core.validation import validate_json
-from housewise.language.adapters import EXAMPLES_FILE, adapter_folder
+from housewise.language.adapters import EXAMPLES_FILE, IMITATE, adapter_folder
 from housewise.language.base import ChatModel, Message, Sampling
 from housewise.language.embedder import shared_minilm
 from housewise.people.lab.chat_user import PromptSize
 from housewise.systems.basis.agents import BuildView, model_view, oracle_view
 from housewise.systems.basis.settings import BasisAgentSettings, BasisSettings
 
-IMITATE, CORRECT = "imitate", "correct"
-"""Phase of a training that imitates the oracle, and the beginning of those after it, such as correct-1."""
+CORRECT = "correct"
+"""Beginning of the names of the training phases after the imitation, such as correct-1."""
 
 
 def phase_names(rounds: int) -> list[str]:
