@@ -1,8 +1,8 @@
-"""Statistics of results tables: means with two standard errors, and paired differences with confidence intervals.
+"""Statistics of results tables: means with their standard errors, and paired differences with confidence intervals.
 
-All functions take and return pandas data frames with values in stored units; see ``results_table``. Two standard errors
-are named everywhere: over *episodes*, as papers report it, and over *tasks*, where the episodes of a task count as one
-cluster (Liang and Zeger, Biometrika 73, 1986).
+All functions take and return pandas data frames with values in stored units; see ``results_table``. The standard error
+over *episodes*, as papers report it, and the one over *tasks*, where the episodes of a task count as one cluster (Liang
+and Zeger, Biometrika 73, 1986), are always named.
 """
 
 from __future__ import annotations

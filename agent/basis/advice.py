@@ -17,7 +17,7 @@ from housewise.worlds.lab.surroundings import Glimpse, Surroundings
 from housewise.worlds.lab.texts import Side, name_with_color, preposition_of, side_of
 
 _MAX_WALKS = 5
-"""Steps of going somewhere before something is done."""
+"""Maximum number of walking steps before an action on a thing."""
 _SIDES: dict[Side, str] = {"front": "in front of you", "left": "on your left", "right": "on your right"}
 
 
@@ -29,7 +29,7 @@ class Advice:
         verb: What to do.
         thing: Id of the thing to do it with.
         room: Room of the thing.
-        reason: Why, as a clause; empty if it is plain.
+        reason: Why, as a clause; empty if it is obvious.
     """
 
     verb: Verb
@@ -39,7 +39,7 @@ class Advice:
 
 
 def next_advice(state: LabState, goal: Goal, surroundings: Surroundings) -> Advice | None:
-    """Return the next step towards a goal that does something to a thing. None if there is no plan.
+    """Return the next action on a thing towards a goal, after any walking. None if there is no plan.
 
     Args:
         state: State of the lab.
@@ -89,9 +89,7 @@ class Advisor:
         category = "" if kind.fuzzy in look.split() else f"{kind.fuzzy}: "
         return " ".join(filter(None, ("" if color in look.split() else color, f"{category}{look}")))
 
-    def say(
-        self, advice: Advice, state: LabState, surroundings: Surroundings, generator: random.Random, with_look: bool
-    ) -> str:
+    def say(self, advice: Advice, state: LabState, surroundings: Surroundings, generator: random.Random) -> str:
         """Return an advice in words.
 
         Args:
@@ -99,7 +97,6 @@ class Advisor:
             state: State of the lab.
             surroundings: Its space.
             generator: Draws sentences.
-            with_look: Whether an uncommon thing is described.
         """
         thing, phrases = state[advice.thing], self._phrases
         slots = self.slots(advice, state)
@@ -109,10 +106,8 @@ class Advisor:
         if thing.room != state.room:
             parts["away"] = phrases.draw("away", generator, **slots)
         act: Act = advice.verb  # type: ignore[assignment]
-        if advice.verb == "Place" and KINDS[thing.kind].is_common and "receptacle" in KINDS[thing.kind].properties:
-            act = "Place"
         parts["act"] = phrases.draw_act(act, generator, **slots)
-        if with_look and slots["look"]:
+        if slots["look"]:
             parts["look"] = phrases.draw("look", generator, **slots)
         glimpse = find_glimpse(state, surroundings, thing.id)
         if glimpse is not None:

@@ -11,7 +11,7 @@ from housewise.worlds.lab.actions import Verb
 from housewise.worlds.lab.kinds import KINDS, Property
 
 SPEECH_RATE = 0.56
-"""Share of turns at which the paper's oracle speaks (Table 2: 14.7 assistant turns in 25.9 steps)."""
+"""Rounded share of turns at which the paper's oracle speaks (Table 2: 14.7 assistant turns in 25.9 steps)."""
 
 FREQUENT_ADVICE = "Open the fuse box. It is the box: white metal on the wall with a yellow lightning sign."
 """The most frequent advice of the scripted oracle in training scenarios, counted over the 70 variants by what is to be
@@ -42,7 +42,7 @@ class RandomSpeech:
             return AssistantTurn("By chance.")
         thing = generator.choice(things)
         advice = Advice(verb, thing.id, thing.room)
-        return AssistantTurn("By chance.", self._advisor.say(advice, view.state, view.surroundings, generator, True))
+        return AssistantTurn("By chance.", self._advisor.say(advice, view.state, view.surroundings, generator))
 
 
 class FixedSpeech:

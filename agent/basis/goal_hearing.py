@@ -71,12 +71,14 @@ class HeardTask:
     Attributes:
         task: Key of the kind of task.
         kinds: Keys of the kinds of things that were named, best first.
+        names: Names of kinds that were said word for word.
         color: Colour that was named.
         room: Room that was named.
     """
 
     task: str
     kinds: tuple[str, ...] = ()
+    names: frozenset[str] = frozenset()
     color: str = ""
     room: str = ""
 
@@ -95,7 +97,7 @@ def _hear_task(speech: str) -> HeardTask | None:
     if not load_task_cards()[task].fit(words):
         return None
     color = next((color for color in ("red", "green", "blue") if color in words), "")
-    return HeardTask(task, named_kinds(words), color, room)
+    return HeardTask(task, named_kinds(words), names_in(speech), color, room)
 
 
 @lru_cache(maxsize=1 << 12)

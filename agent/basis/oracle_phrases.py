@@ -14,13 +14,11 @@ from housewise.core.validation import read_model
 from housewise.people.lab.phrases import find_wording
 from housewise.worlds.lab.kinds import KINDS
 
-Act = Literal[
-    "GotoObject", "Pickup", "Place", "Open", "Close", "Toggle", "Break", "Pour", "Throw", "PutDown"
-]  # fmt: skip
+Act = Literal["GotoObject", "Pickup", "Place", "Open", "Close", "Toggle", "Break", "Pour", "Throw"]
 Part = Literal["obstacle", "away", "place", "side", "look"]
-Remark = Literal["ask_goal", "ask_use", "done", "praise", "notify", "sorry", "warning", "wrong_room", "confused"]
+Remark = Literal["ask_goal", "ask_use", "done", "notify", "sorry", "warning", "wrong_room", "confused"]
 
-_SLOTS = ("thing", "held", "room", "place", "side", "look", "reason", "color")
+_SLOTS = ("thing", "held", "room", "place", "side", "look", "reason")
 
 
 class OraclePhrases(Template):
@@ -42,7 +40,6 @@ class OraclePhrases(Template):
     ask_goal: tuple[str, ...] = template_text()
     ask_use: tuple[str, ...] = template_text(*_SLOTS)
     done: tuple[str, ...] = template_text()
-    praise: tuple[str, ...] = template_text()
     notify: tuple[str, ...] = template_text(*_SLOTS)
     sorry: tuple[str, ...] = template_text()
     warning: tuple[str, ...] = template_text(*_SLOTS)

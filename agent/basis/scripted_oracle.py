@@ -32,7 +32,7 @@ from housewise.worlds.lab.state import LabState, Thing
 from housewise.worlds.lab.texts import brief_name, brief_place, brief_state, relative_position
 
 PATIENCE = 4
-"""Turns without a new step after which an advice is repeated, with the description."""
+"""Silent turns after which an advice is repeated."""
 _PLACES = KnowledgeSwitches(task=False, object=False)
 
 
@@ -158,19 +158,19 @@ class ScriptedOracle:
         is_new = previous is None or (advice.verb, advice.thing) != (previous.verb, previous.thing)
         if spoken:
             if is_new or not _is_acknowledgement(spoken):
-                return self._advise(view, advice, "They spoke.", True)
+                return self._advise(view, advice, "They spoke.")
             return AssistantTurn(self._thought(view, advice, "They have understood."))
         if last is not None and not last.outcome.succeeded:
-            return self._advise(view, advice, "It failed.", True, self._draw("sorry"))
+            return self._advise(view, advice, "It failed.", self._draw("sorry"))
         if is_new:
-            return self._advise(view, advice, "The next step is new.", True)
+            return self._advise(view, advice, "The next step is new.")
         return self._remind(view, advice)
 
     def _without_goal(self, view: OracleView, spoken: str) -> AssistantTurn:
         """Answer a question about a thing, or ask what the person wants to do. The goal is not guessed."""
         if spoken and (thing := self._named_thing(spoken, view)) is not None:
             advice = Advice("GotoObject", thing.id, thing.room)
-            text = self._advisor.say(advice, view.state, view.surroundings, self._generator, True)
+            text = self._advisor.say(advice, view.state, view.surroundings, self._generator)
             return AssistantTurn("They ask about a thing; I do not know their goal.", f"{text} {self._draw('ask_use')}")
         if not spoken and self._told.silent_turns < PATIENCE and self._told.has_asked:
             return AssistantTurn("I have asked for the goal.")
@@ -189,27 +189,24 @@ class ScriptedOracle:
         """Speak if the person went astray, if the target came into view, or if nothing has happened for a while."""
         last = view.turns[-1].action if view.turns else None
         if last is not None and last.verb == "GotoRoom" and view.state.room != advice.room:
-            return self._advise(view, advice, "They went to a wrong room.", True, self._draw("wrong_room"))
+            return self._advise(view, advice, "They went to a wrong room.", self._draw("wrong_room"))
         glimpse = find_glimpse(view.state, view.surroundings, advice.thing)
         if glimpse is not None and advice.thing not in self._told.notified:
-            self._notify(view, advice.thing)
+            self._topic = KINDS[view.state[advice.thing].kind].name
+            self._tell(notified=self._told.notified | {advice.thing})
             slots = self._advisor.slots(advice, view.state)
             text = self._phrases.draw("notify", self._generator, **slots, side=side_words(glimpse))
             return AssistantTurn(self._thought(view, advice, "It came into view."), text)
         if self._told.silent_turns >= PATIENCE:
-            return self._advise(view, advice, "They do not get on.", True)
+            return self._advise(view, advice, "They do not get on.")
         return AssistantTurn(self._thought(view, advice, "They do as advised."))
 
-    def _advise(self, view: OracleView, advice: Advice, reason: str, with_look: bool, lead: str = "") -> AssistantTurn:
+    def _advise(self, view: OracleView, advice: Advice, reason: str, lead: str = "") -> AssistantTurn:
         self._topic = KINDS[view.state[advice.thing].kind].name
         if find_glimpse(view.state, view.surroundings, advice.thing) is not None:
-            self._notify(view, advice.thing)
-        text = self._advisor.say(advice, view.state, view.surroundings, self._generator, with_look)
+            self._tell(notified=self._told.notified | {advice.thing})
+        text = self._advisor.say(advice, view.state, view.surroundings, self._generator)
         return AssistantTurn(self._thought(view, advice, reason), f"{lead} {text}".strip())
-
-    def _notify(self, view: OracleView, id: str) -> None:
-        self._topic = KINDS[view.state[id].kind].name
-        self._tell(notified=self._told.notified | {id})
 
     def _thought(self, view: OracleView, advice: Advice, reason: str) -> str:
         """Return goal, room and hand of the person, where things are, the next step, and why it is said or not.
@@ -247,7 +244,7 @@ class ScriptedOracle:
         return None
 
     def _named_thing(self, spoken: str, view: OracleView) -> Thing | None:
-        """Return the thing whose whole name was said, nearest first."""
+        """Return the thing whose whole name was said, one in this room first."""
         words = spoken_words(spoken)
         for kind in named_kinds(words):
             if spoken_words(KINDS[kind].name) <= words:
@@ -278,5 +275,7 @@ def find_goal(task: HeardTask, state: LabState) -> Goal:
     kinds = [kind for kind in task.kinds if may_be_about(task.task, kind, state)]
     kinds.sort(key=lambda kind: bool(task.room) and KINDS[kind].room != task.room)
     goals = [Goal(task.task, kind, task.color, task.room) for kind in kinds or [""]]
-    # Of kinds with the same name, the one with something to do is meant.
-    return next((goal for goal in goals[:2] if not goal.holds(state)), goals[0])
+    literal = [bool(goal.kind) and KINDS[goal.kind].name in task.names for goal in goals]
+    # Of the two best, if they were named equally well, the one with something to do is meant.
+    alike = goals[:2] if len(set(literal[:2])) == 1 else goals[:1]
+    return next((goal for goal in alike if not goal.holds(state)), goals[0])

@@ -78,7 +78,7 @@ _View = TypeVar("_View", bound=AssistantView, contravariant=True)
 
 
 class Assistant(Protocol[_View]):
-    """Guides a person by speech. One object plays one session; equal views give equal turns.
+    """Guides a person by speech. One object plays one attempt at a scenario.
 
     Attributes:
         name: Name in records.

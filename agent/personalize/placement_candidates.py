@@ -23,9 +23,9 @@ class KnownPlacements:
     """What is known about the placement of one object.
 
     Attributes:
-        here: Whether it is wanted on its present receptacle. None if unknown or if the robot holds it.
+        wanted_here: Whether it is wanted on its present receptacle. None if unknown or if the robot holds it.
         wanted: Other receptacles on which it is wanted, those in its room first.
-        similar: If no correct receptacle is known: similar kinds, each with a receptacle where that kind is wanted.
+        similar_kinds: If no correct receptacle is known: similar kinds, each with a receptacle where it is wanted.
     """
 
     wanted_here: bool | None

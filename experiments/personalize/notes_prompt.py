@@ -48,7 +48,7 @@ def noted_house(count: int = COUNT) -> tuple[SceneGraph, RecalledPreferences]:
     person, scene = load_preferences(_PERSON), generate_house(_SEED)
     interview = make_memory(house_settings(settings={"person": _PERSON, "rng_stream": _SEED}), "rules")
     places = spoken_places(scene)
-    keys = {place.key: places[place.name] for place in scene.receptacles if place.usable and place.room is not None}
+    keys = {place.key: places[place.name] for place in scene.usable_receptacles}
     kinds = find_category_places(scene, person)
     reactions = _sort(random_memory(kinds, keys, (0.5, 0.5), np.random.default_rng(_SEED)).notes)
     random.Random(_SEED).shuffle(reactions)

@@ -39,7 +39,7 @@ def settings(
         typer.Argument(
             metavar="NAME",
             help="A system or a planner (see housewise list), or a training: selftrain, selftrain-goals (STARS), "
-            "selftrain-adapt.",
+            "selftrain-adapt, selftrain-guidance (BASIS).",
             autocompletion=_list_names,
         ),
     ],
@@ -47,7 +47,7 @@ def settings(
         Path | None, option("NAME|FILE", "Configuration whose values are shown beside the defaults.", names="configs")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-    as_yaml: Annotated[bool, typer.Option("--yaml", help="Print a file for --config, with all defaults.")] = False,
+    as_yaml: Annotated[bool, typer.Option("--yaml", help="Print a file for --config, with all values.")] = False,
 ) -> None:
     """Print all settings of a system, a planner or a self-training: type, default, bounds and description.
 
@@ -73,7 +73,9 @@ def settings(
         rows = [asdict(each) for section in found for each in section.settings]
         Console().print(json.dumps(rows, indent=1), highlight=False, soft_wrap=True, markup=False)
     elif as_yaml:
-        Console().print(format_settings_yaml(name, found), highlight=False, soft_wrap=True, markup=False, end="")
+        Console().print(
+            format_settings_yaml(name, found, str(config or "")), highlight=False, soft_wrap=True, markup=False, end=""
+        )
     else:
         _print_tables([each for each in found if each.settings], str(config or "the other defaults"))
 
@@ -168,7 +170,7 @@ def _build_table(settings: Iterable[SettingReference], width: int, source: str) 
 def _describe(setting: SettingReference, source: str) -> Text:
     bounds = f", {setting.bounds}" if setting.bounds else ""
     default = "required" if setting.is_required else f"default {_shorten(setting.default)}"
-    derived = "" if setting.derived is None else f" ({_shorten(setting.derived)} with {source})"
+    derived = f" ({_shorten(setting.derived)} with {source})" if setting.is_derived else ""
     text = Text(f"{setting.description}\n" if setting.description else "")
     return text.append(f"{setting.type}{bounds}; {default}{derived}", "dim")
 

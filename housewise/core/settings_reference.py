@@ -22,9 +22,12 @@ _UNREACHABLE = (MAX_COUNT, LARGEST_SEED)
 """Bounds that only refuse typing errors, which are not shown."""
 _WIDTH = 120
 _YAML_HINT = (
-    "Keep what you change and delete the rest. Where # stands before a setting, its default follows from other "
-    "settings, such as the adapter; remove the # to set it, and that of its section. ${tasks.seed} stands for another "
-    "setting, and ${oc.env:NAME} for an environment variable."
+    "Keep what you change and delete the rest. ${tasks.seed} stands for another setting, and ${oc.env:NAME} for an "
+    "environment variable."
+)
+_DERIVED_HINT = (
+    "Where # stands before a setting, its default follows from other settings, such as the adapter; remove the # to "
+    "set it, and that of its section."
 )
 
 
@@ -39,7 +42,8 @@ class SettingReference:
         bounds: Bounds of its value, for example ``at least 1, at most 10``, or an empty text.
         description: Description of the field, or an empty text.
         is_required: Whether it has no default. Only settings of items in lists and mappings are required.
-        derived: Value that follows from the defaults of other settings, if it differs from ``default``.
+        is_derived: Whether another value than ``default`` follows from other settings, or is set by a configuration.
+        derived: That value.
         items: Settings of each item of a list or mapping, by their name in the item.
     """
 
@@ -49,6 +53,7 @@ class SettingReference:
     bounds: str
     description: str
     is_required: bool = False
+    is_derived: bool = False
     derived: Any = None
     items: tuple[SettingReference, ...] = ()
 
@@ -83,13 +88,14 @@ def list_sections(
         derived: Values that replace defaults in a run in which nothing is set; see ``SettingReference``.
     """
     prefix, known = f"{section}." if section else "", settings.model_dump(mode="json") if defaults is None else defaults
-    inner, rows = [], []
+    inner, rows, changed = [], [], derived or {}
     for name, field in type(settings).model_fields.items():
-        value, other = getattr(settings, name), (derived or {}).get(name)
+        value, other = getattr(settings, name), changed.get(name)
         if isinstance(value, BaseModel):
             inner.append((name, value, known[name], other))
         else:
-            rows.append(replace(_describe_field(f"{prefix}{name}", field), default=known[name], derived=other))
+            row = replace(_describe_field(f"{prefix}{name}", field), default=known[name])
+            rows.append(replace(row, is_derived=True, derived=other) if name in changed else row)
     yield SettingSection(section, _summarise_class(type(settings)), tuple(rows))
     inner.sort(key=lambda each: SECTIONS.index(each[0]) if each[0] in SECTIONS else len(SECTIONS))
     for name, value, value_defaults, value_derived in inner:
@@ -104,18 +110,21 @@ def list_settings(
         yield from each.settings
 
 
-def format_settings_yaml(title: str, sections: Iterable[SettingSection]) -> str:
-    """Format settings as YAML that holds every default, with descriptions as comments.
+def format_settings_yaml(title: str, sections: Iterable[SettingSection], config: str = "") -> str:
+    """Format settings as YAML that holds every value, with descriptions as comments.
 
-    Settings whose defaults follow from other settings are commented out, so that they still do when the file is loaded.
+    Without a configuration, settings whose defaults follow from other settings are commented out, so that they still do
+    when the file is loaded.
 
     Args:
         title: What the settings are of.
         sections: Sections, outer sections first.
+        config: Name of the configuration whose values they have. Empty for the defaults.
     """
     sections = list(sections)
-    active = {f"{each.name}." for each in sections for setting in each.settings if setting.derived is None}
-    lines = [*_comment(f"Settings of {title}, with their defaults. {_YAML_HINT}", ""), ""]
+    active = {f"{each.name}." for each in sections for setting in each.settings if config or not setting.is_derived}
+    values, hint = (f"the values of {config}", "") if config else ("their defaults", f" {_DERIVED_HINT}")
+    lines = [*_comment(f"Settings of {title}, with {values}. {_YAML_HINT}{hint}", ""), ""]
     for section in sections:
         depth = len(section.name.split(".")) if section.name else 0
         indent = "  " * depth
@@ -129,8 +138,9 @@ def format_settings_yaml(title: str, sections: Iterable[SettingSection]) -> str:
             for item in setting.items:
                 more = "required" if item.is_required else f"default {format_value(item.default)}"
                 lines += _comment(f"- {item.name} ({item.type}, {more}): {item.description}", indent, "  ")
-            inactive = "" if setting.derived is None else "# "
-            lines.append(f"{indent}{inactive}{setting.name.rpartition('.')[2]}: {format_value(setting.default)}")
+            inactive = "# " if setting.is_derived and not config else ""
+            value = format_value(setting.derived if setting.is_derived and config else setting.default)
+            lines.append(f"{indent}{inactive}{setting.name.rpartition('.')[2]}: {value}")
     return "\n".join(lines) + "\n"
 
 

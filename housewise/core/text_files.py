@@ -67,8 +67,8 @@ def parse_json(text: str, source: str, remedy: str = "correct it") -> Any:
         remedy: What to do about an error, for the message.
 
     Raises:
-        DataError: If the text is not JSON, has an unpaired surrogate or a number of more than LONGEST_NUMBER digits, or
-            is nested too deeply.
+        DataError: If the text is not JSON, has an unpaired surrogate or an integer of more than LONGEST_NUMBER
+            characters, or is nested too deeply.
     """
     try:
         value = json.loads(text, parse_int=_integer)

@@ -19,7 +19,7 @@ from housewise.worlds.lab.state import ROOMS, Flag, LabState, Thing
 _SENTENCE = re.compile(r"[^.!?;]+[.!?;]*")
 _SUPPOSED = re.compile(
     r"\b(if|when|whenever|once|until|unless|after|before|while|make sure|ensure|should|must|needs?|ha(?:s|ve) to|can|"
-    r"could|will|would|to be|check|whether|\w+\?)",
+    r"could|will|would|to be|check|whether)\b|\?",
     re.IGNORECASE,
 )
 _STATE = re.compile(
@@ -38,7 +38,7 @@ _POWER = re.compile(
     r"^\W*(?:there(?:'s| is)|we have|you have)\s+(?P<no>no\s+)?power in the (?P<room>[a-z' ]+?)\s*(?:[,.!;]|$)",
     re.IGNORECASE,
 )
-# A description is another kind's if it has this share more of that kind's words, and at least so many of them.
+# A description is of another kind if it has so much more of that kind's words, as a share, and at least so many.
 _CLEARER, _LEAST_WORDS = 0.25, 3
 
 
@@ -91,7 +91,8 @@ def wrong_look(advice: SpokenAdvice) -> Kind | None:
 def false_states(speech: str, state: LabState) -> Iterator[str]:
     """Yield each statement about a state of a named thing, or about power, that does not hold."""
     for sentence in _SENTENCE.findall(clip_speech(speech)):
-        if _SUPPOSED.search(sentence):
+        # "Can" in "soda can" supposes nothing.
+        if _SUPPOSED.search(_name_pattern()[0].sub("", sentence)):
             continue
         if (said := _POWER.search(sentence)) and (room := said["room"].lower().removeprefix("the ")) in ROOMS:
             if state.has_power(room) == bool(said["no"]):
@@ -125,7 +126,7 @@ def _name_pattern() -> tuple[re.Pattern[str], dict[str, str]]:
 
 @lru_cache(maxsize=1)
 def _looks() -> dict[str, frozenset[str]]:
-    """Return the words of the looks of uncommon kinds, those of their names left out."""
+    """Return the words of the looks of uncommon kinds."""
     content = load_vocabulary().text_content
     return {key: frozenset(content(kind.look)) for key, kind in KINDS.items() if kind.look}
 

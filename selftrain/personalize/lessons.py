@@ -85,7 +85,7 @@ def generate_lessons(
     """Generate lessons in a generated house, with some of its receptacles and random objects on them.
 
     An episode teaches little about what belongs where: most of its text is about places seen before, and most objects
-    are where they belong. In a lesson more than half of the objects are misplaced, and each is new.
+    are where they belong. In a lesson about as many objects are misplaced as not, and none was judged before.
 
     Args:
         seed: Seed of the house and of the random choices.
@@ -173,11 +173,11 @@ def random_memory(
 
 
 def _place_names(scene: Scene) -> dict[str, str]:
-    return {place.key: place.name for place in scene.receptacles if place.usable and place.room is not None}
+    return {place.key: place.name for place in scene.usable_receptacles}
 
 
 def _choose_places(scene: Scene, number: tuple[int, int], rng: np.random.Generator) -> list[Receptacle]:
-    usable = [place for place in scene.receptacles if place.usable and place.room is not None]
+    usable = scene.usable_receptacles
     chosen = rng.permutation(len(usable))[: rng.integers(number[0], number[1] + 1)]
     return [usable[index] for index in sorted(chosen)]
 

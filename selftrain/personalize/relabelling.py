@@ -65,7 +65,7 @@ class PreferenceVotes:
         Places without votes count as wrong: people want an object in few kinds of places of a house (9 of 100 for the
         tasks of Merom_1 and Pomaria_2).
         """
-        names = {place.key: place.name for place in scene.receptacles if place.usable and place.room is not None}
+        names = {place.key: place.name for place in scene.usable_receptacles}
         kinds = []
         for thing in dict.fromkeys(thing for thing, _ in self._votes):
             verdicts = {key: bool(self.is_wanted(thing, name)) for key, name in names.items()}

@@ -36,8 +36,7 @@ class RearrangementTask:
     def for_person(self, person: Preferences) -> RearrangementTask:
         """Return the same task with the correct receptacles of a person."""
         rooms = {room.name: room.kind for room in self.scene.rooms}
-        places = [self.scene.by_key[key] for key in self.episode.receptacles]
-        places = [place for place in places if place.usable and place.room is not None]
+        places = [place for place in self.scene.usable_receptacles if place.key in self.episode.receptacles]
 
         def correct(thing: HouseObject) -> frozenset[str]:
             return frozenset(

@@ -129,5 +129,10 @@ class Scene:
         return Pose((float(x), self.navmesh.height, float(z)), yaw_rotation(float(rng.uniform(-np.pi, np.pi))))
 
     @cached_property
+    def usable_receptacles(self) -> tuple[Receptacle, ...]:
+        """Receptacles in a room on which the robot can place objects."""
+        return tuple(place for place in self.receptacles if place.usable and place.room is not None)
+
+    @cached_property
     def by_key(self) -> dict[str, Receptacle]:
         return {receptacle.key: receptacle for receptacle in self.receptacles}

@@ -8,7 +8,7 @@ import yaml
 
 from housewise.agent.basis.goal_hearing import hear_task, names_in
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
-from housewise.agent.basis.scripted_oracle import PATIENCE, OracleSettings, ScriptedOracle
+from housewise.agent.basis.scripted_oracle import PATIENCE, OracleSettings, ScriptedOracle, find_goal
 from housewise.agent.basis.views import AssistantTurn, build_oracle_view
 from housewise.core.errors import UserError
 from housewise.core.validation import validate_model
@@ -168,6 +168,15 @@ def test_an_active_flipper_is_warned_of_once() -> None:
 def test_tasks_are_heard_in_free_words(speech: str, task: str | None) -> None:
     heard = hear_task(speech)
     assert (heard.task if heard else None) == task
+
+
+def test_a_thing_that_was_named_word_for_word_is_meant_even_if_nothing_is_left_to_do() -> None:
+    state = one_of_each()
+    state = state.with_thing(replace(state["laser_monitor_1"], flags=frozenset({"infected"})))
+    named, vague = hear_task("I want to infect the laser monitor."), hear_task("I want to infect the monitor.")
+    assert named is not None and vague is not None
+    assert find_goal(named, state).kind == "laser_monitor" and find_goal(named, state).holds(state)
+    assert not find_goal(vague, state).holds(state)
 
 
 def test_wordings_may_be_files(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from housewise.core.plugins import PLANNERS, SYSTEMS, plugin_names
 from housewise.core.settings_reference import list_settings
 from housewise.rollout.system import find_system
 from housewise.selftrain.adapt.settings import load_adapt_training
+from housewise.selftrain.basis.settings import load_guidance_training
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.stars.settings import load_goal_training
 from tests.commands import one_line, output
@@ -21,6 +22,7 @@ TRAININGS = {
     "selftrain": load_selftraining,
     "selftrain-goals": load_goal_training,
     "selftrain-adapt": load_adapt_training,
+    "selftrain-guidance": load_guidance_training,
 }
 NAMES = [*plugin_names(SYSTEMS), *plugin_names(PLANNERS), *TRAININGS]
 
@@ -108,6 +110,20 @@ def test_the_yaml_with_all_settings_loads_back(name: str, tmp_path: Path) -> Non
     seed = {"selftrain": "iterations: 2", "selftrain-goals": "rooms: 60"}.get(name, "  seed: 0")
     file.write_text(file.read_text().replace(seed, f"{seed[:-1]}7", 1))
     assert load(name, file) != load(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "config"), [("personalize", "paper"), ("selftrain", "tidy"), ("selftrain-guidance", "paper")]
+)
+def test_the_yaml_of_a_configuration_has_its_values(name: str, config: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(output(call_housewise("settings", name, "--config", config, "--yaml")))
+    assert load(name, file) == load(name, Path(config))
+    assert f"with the values of {config}." in " ".join(file.read_text().split("\n# "))
+
+
+def test_a_configuration_may_set_nothing() -> None:
+    assert "(null with paper)" in output(call_housewise("settings", "selftrain-guidance", "--config", "paper"))
 
 
 def test_the_yaml_of_a_planner_is_about_the_planner(tmp_path: Path) -> None:

@@ -78,9 +78,8 @@ def find_category_places(scene: Scene, preferences: Preferences) -> list[Categor
     """Return the categories with correct and wrong receptacles in a house, with the receptacles on which they fit."""
     room_kinds = {room.name: room.kind for room in scene.rooms}
     alike: dict[tuple[str, str], list[tuple[str, Vec3]]] = {}
-    for place in scene.receptacles:
-        if place.usable and place.room is not None:
-            alike.setdefault((room_kinds[place.room], place.kind), []).append((place.key, place.box.size))
+    for place in scene.usable_receptacles:
+        alike.setdefault((room_kinds[place.room or ""], place.kind), []).append((place.key, place.box.size))
     kinds = []
     for category, size in SIZES.items():
         correct: list[str] = []

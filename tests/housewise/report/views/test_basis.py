@@ -149,6 +149,9 @@ def test_an_error_is_found_where_it_is_made(edited: Path, turn: int, speech: str
         ("There isn't power in the quantum lab.", False),
         ("The fuse box is open.", True),
         ("Open the fuse box.", False),
+        ("The open soda can is large.", True),
+        ("You can see whether the open soda can is large.", False),
+        ("Is the open soda can large?", False),
     ],
 )
 def test_only_statements_can_be_false(speech: str, false: bool) -> None:
