@@ -43,18 +43,18 @@ class OracleSettings:
     Attributes:
         wording: Wording of its speech: training, held_out, or a path to a YAML file.
         is_shuffled: Whether it describes each device by the look of another one, as a control.
-        corrects: Whether it judges sessions in which another assistant speaks: what it would have said counts as said
-            only if the person heard such a thing.
+        judges_other: Whether it judges sessions in which another assistant speaks: what it would have said counts as
+            said only if the person heard such a thing.
     """
 
     wording: str = "training"
     is_shuffled: bool = False
-    corrects: bool = False
+    judges_other: bool = False
 
 
 @dataclass(frozen=True)
-class _Told:
-    """What the person has been told.
+class _SessionState:
+    """What the person has been told in this attempt.
 
     Attributes:
         advice: The last advice. None if any next one is new.
@@ -90,46 +90,48 @@ class ScriptedOracle:
         settings = settings or OracleSettings()
         self._phrases = load_oracle_phrases(settings.wording)
         self._advisor = Advisor(self._phrases, seed if settings.is_shuffled else None, describe)
-        self._seed, self._generator, self._corrects = seed, random.Random(seed), settings.corrects
+        self._seed, self._generator, self._judges_other = seed, random.Random(seed), settings.judges_other
         self._goal: Goal | None = None
-        self._told = self._told_before = _Told()
-        self._speech = self._topic = ""
+        self._session = self._session_before = _SessionState()
+        self._speech = ""
+        # What its speech is about: the name of a thing, "?" for a question, or nothing.
+        self._topic = ""
 
     def turn(self, view: OracleView) -> AssistantTurn:
         """See ``Assistant.turn``."""
         self._generator = random.Random(f"{self._seed}:{len(view.turns)}")
-        if self._corrects:
-            self._revise(view)
+        if self._judges_other:
+            self._reconcile_with_heard(view)
         spoken = self._listen(view)
-        self._told_before, self._topic = self._told, ""
+        self._session_before, self._topic = self._session, ""
         turn = self._choose(view, spoken)
         self._speech = clip_speech(turn.speech or "")
-        self._tell(silent_turns=0 if turn.speech else self._told.silent_turns + 1)
+        self._update(silent_turns=0 if turn.speech else self._session.silent_turns + 1)
         return turn
 
-    def _revise(self, view: OracleView) -> None:
-        """Correct what the person has been told: another assistant may have said something else, or nothing.
+    def _reconcile_with_heard(self, view: OracleView) -> None:
+        """Undo what its last turn noted as said if the other assistant did not say it.
 
-        What it would have said counts as said if its topic was: the name of a thing, a question, or anything at all. So
-        an advice with the right thing and a wrong verb counts as given. An advice that was heard is new again once the
-        person was told of other things alone.
+        It counts as said if its topic was: the name of a thing, a question, or anything at all. So an advice with the
+        right thing and a wrong verb counts as given. If the other assistant named other things alone, the last advice
+        is forgotten, so that it is new again.
         """
         heard = (view.turns[-2].speech or "") if len(view.turns) > 1 else self._speech
         if heard == self._speech:
             return
-        names, advice = names_in(heard), self._told.advice
+        names, advice = names_in(heard), self._session.advice
         is_heard = self._topic in names or (self._topic in ("", "?") and self._topic in heard and bool(heard))
         if self._speech and not is_heard:
-            self._told = replace(self._told_before, advice=None)
+            self._session = replace(self._session_before, advice=None)
         elif (
             advice is not None and names and names.isdisjoint({self._topic, KINDS[view.state[advice.thing].kind].name})
         ):
-            self._tell(advice=None)
+            self._update(advice=None)
         silent = takewhile(lambda turn: not turn.speech, reversed(view.turns[:-1]))
-        self._tell(silent_turns=sum(1 for _ in silent))
+        self._update(silent_turns=sum(1 for _ in silent))
 
-    def _tell(self, **changes: Any) -> None:
-        self._told = replace(self._told, **changes)
+    def _update(self, **changes: Any) -> None:
+        self._session = replace(self._session, **changes)
 
     def _listen(self, view: OracleView) -> str:
         """Return what the person has just said, and keep the goal that it names; empty if they did not speak."""
@@ -137,9 +139,9 @@ class ScriptedOracle:
         spoken = clip_speech(last.action.argument) if last is not None and last.action.verb == "Speak" else ""
         if spoken and (task := hear_task(spoken)) is not None:
             self._goal = find_goal(task, view.state)
-            self._tell(is_done=False)
-        if view.state.room != self._told.warned_room:
-            self._tell(warned_room="")
+            self._update(is_done=False)
+        if view.state.room != self._session.warned_room:
+            self._update(warned_room="")
         return spoken
 
     def _choose(self, view: OracleView, spoken: str) -> AssistantTurn:
@@ -153,8 +155,8 @@ class ScriptedOracle:
         advice = next_advice(view.state, self._goal, view.surroundings)
         if advice is None:
             return AssistantTurn("I know no way to the goal.", self._draw("confused") if spoken else None)
-        previous = self._told.advice
-        self._tell(advice=advice)
+        previous = self._session.advice
+        self._update(advice=advice)
         is_new = previous is None or (advice.verb, advice.thing) != (previous.verb, previous.thing)
         if spoken:
             if is_new or not _is_acknowledgement(spoken):
@@ -172,17 +174,17 @@ class ScriptedOracle:
             advice = Advice("GotoObject", thing.id, thing.room)
             text = self._advisor.say(advice, view.state, view.surroundings, self._generator)
             return AssistantTurn("They ask about a thing; I do not know their goal.", f"{text} {self._draw('ask_use')}")
-        if not spoken and self._told.silent_turns < PATIENCE and self._told.has_asked:
+        if not spoken and self._session.silent_turns < PATIENCE and self._session.has_asked:
             return AssistantTurn("I have asked for the goal.")
-        remark: Remark = "confused" if spoken and self._told.has_asked else "ask_goal"
+        remark: Remark = "confused" if spoken and self._session.has_asked else "ask_goal"
         self._topic = "?"
-        self._tell(has_asked=True)
+        self._update(has_asked=True)
         return AssistantTurn("I do not know their goal.", self._draw(remark))
 
     def _after_goal(self, spoken: str) -> AssistantTurn:
-        if self._told.is_done and not spoken:
+        if self._session.is_done and not spoken:
             return AssistantTurn("The goal is reached.")
-        self._tell(is_done=True)
+        self._update(is_done=True)
         return AssistantTurn("The goal is reached.", self._draw("done"))
 
     def _remind(self, view: OracleView, advice: Advice) -> AssistantTurn:
@@ -191,20 +193,20 @@ class ScriptedOracle:
         if last is not None and last.verb == "GotoRoom" and view.state.room != advice.room:
             return self._advise(view, advice, "They went to a wrong room.", self._draw("wrong_room"))
         glimpse = find_glimpse(view.state, view.surroundings, advice.thing)
-        if glimpse is not None and advice.thing not in self._told.notified:
+        if glimpse is not None and advice.thing not in self._session.notified:
             self._topic = KINDS[view.state[advice.thing].kind].name
-            self._tell(notified=self._told.notified | {advice.thing})
+            self._update(notified=self._session.notified | {advice.thing})
             slots = self._advisor.slots(advice, view.state)
             text = self._phrases.draw("notify", self._generator, **slots, side=side_words(glimpse))
             return AssistantTurn(self._thought(view, advice, "It came into view."), text)
-        if self._told.silent_turns >= PATIENCE:
+        if self._session.silent_turns >= PATIENCE:
             return self._advise(view, advice, "They do not get on.")
         return AssistantTurn(self._thought(view, advice, "They do as advised."))
 
     def _advise(self, view: OracleView, advice: Advice, reason: str, lead: str = "") -> AssistantTurn:
         self._topic = KINDS[view.state[advice.thing].kind].name
         if find_glimpse(view.state, view.surroundings, advice.thing) is not None:
-            self._tell(notified=self._told.notified | {advice.thing})
+            self._update(notified=self._session.notified | {advice.thing})
         text = self._advisor.say(advice, view.state, view.surroundings, self._generator)
         return AssistantTurn(self._thought(view, advice, reason), f"{lead} {text}".strip())
 
@@ -236,9 +238,9 @@ class ScriptedOracle:
         """Return a warning of an active gravity flipper, once for each visit of its room."""
         for glimpse in view.surroundings.glimpses(view.state):
             thing = view.state[glimpse.id]
-            if thing.kind == "gravity_flipper" and "on" in thing.flags and not self._told.warned_room:
+            if thing.kind == "gravity_flipper" and "on" in thing.flags and not self._session.warned_room:
                 self._topic = KINDS[thing.kind].name
-                self._tell(warned_room=view.state.room)
+                self._update(warned_room=view.state.room)
                 advice = Advice("GotoObject", thing.id, thing.room)
                 return self._phrases.draw("warning", self._generator, **self._advisor.slots(advice, view.state))
         return None

@@ -68,7 +68,7 @@ class SessionLessonsConfig(Settings):
         """
         learner = self.agent.model_copy(update={"planner": "llm"})
         view = view_builder(learner, usual_description(learner))
-        oracle = OracleSettings(self.agent.wording, corrects=True) if self.replies == "oracle" else None
+        oracle = OracleSettings(self.agent.wording, judges_other=True) if self.replies == "oracle" else None
         return SessionLessons(view, prompt_builder(learner), learner.reasoning, routine_share, oracle)
 
 

@@ -57,7 +57,7 @@ APPLE = LabAction("Speak", "I have to turn an apple into a carrot.")
 
 def corrections(*given: tuple[LabAction, LabState, str | None]) -> list[str]:
     """What the oracle would say after each action in a state, while another assistant speaks."""
-    oracle, turns, answers = ScriptedOracle(OracleSettings(corrects=True)), [], []
+    oracle, turns, answers = ScriptedOracle(OracleSettings(judges_other=True)), [], []
     for action, state, said in given:
         turns.append(turn(state, action))
         answers.append(oracle.turn(build_oracle_view(state, SPACE, turns)).speech or "")
