@@ -307,8 +307,9 @@ class FineTuningTrainer(ABC, Generic[ExampleT]):
             if job.status in ("failed", "cancelled"):
                 # Servers other than OpenAI's may send a plain text.
                 reason = getattr(job.error, "message", job.error) or "no reason given"
+                ended = "was cancelled" if job.status == "cancelled" else "has failed"
                 raise UserError(
-                    f"fine-tuning job {name} has {job.status} ({self._client.excerpt(reason)}) and left no model; fix "
+                    f"fine-tuning job {name} {ended} ({self._client.excerpt(reason)}) and left no model; fix "
                     f"the cause and delete {folder / 'job.json'} to start another"
                 )
             unnamed += job.status == "succeeded"
