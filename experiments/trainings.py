@@ -62,7 +62,7 @@ def open_training(system: str, planned: PlannedTraining, phase: str, execution: 
 
 
 def _open_personalize(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
-    from housewise.selftrain.personalize.phases import model_phases
+    from housewise.selftrain.personalize.planned_phases import model_phases
     from housewise.selftrain.personalize.self_training import SelfTraining
     from housewise.selftrain.personalize.settings import load_selftraining
 

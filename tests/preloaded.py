@@ -9,7 +9,7 @@ import housewise.agent.clipr.rule_editing
 import housewise.cli.app
 import housewise.experiments.runner
 import housewise.experiments.tables
-import housewise.language.server.retries
+import housewise.language.server.retry_reporting
 import housewise.report.episode_pages
 import housewise.report.rendering
 import housewise.report.views.base
@@ -48,7 +48,7 @@ with contextlib.suppress(UserError):
     shared_minilm()
 load_profiles(ADAPT_PROFILES)
 # A server that a test breaks does not recover, so that nobody has to wait long for it.
-housewise.language.server.retries.LONGEST_PAUSE = 0.25
+housewise.language.server.retry_reporting.LONGEST_PAUSE = 0.25
 if VARIABLE in os.environ:
     share_embeddings(Path(os.environ[VARIABLE]))
 

@@ -12,8 +12,8 @@ from housewise.worlds.house.geometry import Array
 from housewise.worlds.house.simulator.base import Camera
 from housewise.worlds.house.simulator.embree import Triangles
 from housewise.worlds.house.simulator.raycast import CameraRays
+from housewise.worlds.lab.camera_picture import LabView
 from housewise.worlds.lab.layout import LabLayout
-from housewise.worlds.lab.view import LabView
 
 
 class TrimeshLabView(LabView):

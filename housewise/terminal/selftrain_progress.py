@@ -17,9 +17,9 @@ from housewise.core.formatting import plural
 from housewise.core.tables import FittedTable, progress_bars, table
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run
-from housewise.selftrain.personalize.learning_curve import draw_learning_curve
+from housewise.selftrain.personalize.learning_curve_plot import draw_learning_curve
 from housewise.selftrain.personalize.phase_timer import PhaseTimer
-from housewise.selftrain.personalize.phases import remaining_phases
+from housewise.selftrain.personalize.planned_phases import remaining_phases
 from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import SelfTrainingConfig
 from housewise.selftrain.trainers import Progress as TrainingProgress

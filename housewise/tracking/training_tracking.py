@@ -16,7 +16,7 @@ from housewise.core.files import read_bytes
 from housewise.language.adapters import IMITATE
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run
-from housewise.selftrain.personalize.phases import UNTRAINED
+from housewise.selftrain.personalize.planned_phases import UNTRAINED
 from housewise.selftrain.trainers import Progress
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.tracking.curves import Curves

@@ -11,7 +11,7 @@ from housewise.language.adapters import IMITATE
 from housewise.people.memory import MemoryFolder
 from housewise.rollout.run_memory import continued_memory_settings
 from housewise.rollout.settings import MemorySettings
-from housewise.selftrain.personalize.phases import DEMONSTRATE, UNTRAINED
+from housewise.selftrain.personalize.planned_phases import DEMONSTRATE, UNTRAINED
 from housewise.systems.personalize.record import HouseRecord
 from housewise.systems.personalize.settings import HouseTaskSettings, PersonalizeSettings
 from housewise.systems.personalize.system import Personalize

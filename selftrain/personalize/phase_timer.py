@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from statistics import mean
 
 from housewise.core.formatting import format_duration, plural
-from housewise.selftrain.personalize.phases import PlannedPhase
+from housewise.selftrain.personalize.planned_phases import PlannedPhase
 
 _PRIOR_SECONDS = 60.0
 """Weight of the expected speed against the measured one: the first episodes are slowed down by loading models."""

@@ -24,7 +24,7 @@ from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.filters import FilterSettings, apply_filter, demonstration_statistics, find_filter
 from housewise.selftrain.personalize.lessons import generate_lessons, generate_lessons_about
 from housewise.selftrain.personalize.phase_memories import PhaseMemories
-from housewise.selftrain.personalize.phases import DEMONSTRATE, UNTRAINED, iteration_name, model_phases
+from housewise.selftrain.personalize.planned_phases import DEMONSTRATE, UNTRAINED, iteration_name, model_phases
 from housewise.selftrain.personalize.record_demonstrations import demonstrations_from_record, sample_per_episode
 from housewise.selftrain.personalize.relabelling import PreferenceVotes, relabel
 from housewise.selftrain.personalize.settings import (

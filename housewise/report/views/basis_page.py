@@ -26,8 +26,8 @@ from housewise.report.drawing.images import compress, data_uri
 from housewise.report.drawing.lab_map import lab_map_svg
 from housewise.report.views.base import RecordContent, read_state
 from housewise.systems.basis.record import BasisFinalState, BasisInitialState
+from housewise.worlds.lab.camera_picture import PICTURE_SIZE, scene_key
 from housewise.worlds.lab.geometry import LabSpace
-from housewise.worlds.lab.view import PICTURE_SIZE, scene_key
 
 _MOST_TURNS = 500
 """Maximum number of turns on a page. The others are counted."""

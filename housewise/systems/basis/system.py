@@ -35,11 +35,11 @@ from housewise.systems.basis.earlier_turns import EarlierTurns
 from housewise.systems.basis.record import EVENTS, BasisInitialState
 from housewise.systems.basis.settings import DESCRIBING, BasisSettings
 from housewise.systems.basis.world import LabSession, SessionObservation
+from housewise.worlds.lab.camera_picture import encode_png
 from housewise.worlds.lab.geometry import open_lab_space
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.scenarios import draw_scenario, find_variant
 from housewise.worlds.lab.variants import BY_NAME
-from housewise.worlds.lab.view import encode_png
 
 _BUNDLED = ("local", "local:smollm2")
 _BRIEF = {"thinking_tokens": 0, "sampling": {"max_tokens": 128}}

@@ -10,6 +10,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from housewise.worlds.lab.actions import AMOUNTS, ARGUMENTS, ActionOutcome, LabAction, Verb
+from housewise.worlds.lab.camera_picture import PICTURE_SIZE, LabPicture
 from housewise.worlds.lab.geometry import open_lab_space
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.marks import draw_marks, find_marks
@@ -18,7 +19,6 @@ from housewise.worlds.lab.scenarios import MAX_ACTIONS, LabScenario, Split, draw
 from housewise.worlds.lab.state import ROOMS
 from housewise.worlds.lab.surroundings import Glimpse
 from housewise.worlds.lab.variants import VARIANTS
-from housewise.worlds.lab.view import PICTURE_SIZE, LabPicture
 from housewise.worlds.text_space import fit_text, text_space
 
 MAX_MARKS = 40

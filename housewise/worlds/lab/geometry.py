@@ -12,6 +12,7 @@ import shapely
 
 from housewise.worlds.house.geometry import Array
 from housewise.worlds.lab.actions import LabAction
+from housewise.worlds.lab.camera_picture import EYE_HEIGHT, FIELD_OF_VIEW, PICTURE_SIZE, LabView, scene_key
 from housewise.worlds.lab.layout import DANGER_RADIUS, SAFETY_MARGIN, LabLayout, draw_lab_layout
 from housewise.worlds.lab.placement import ThingPlace, places
 from housewise.worlds.lab.recent_results import RecentResults
@@ -19,7 +20,6 @@ from housewise.worlds.lab.scenarios import LabScenario
 from housewise.worlds.lab.situation import FLIPPER
 from housewise.worlds.lab.state import Body, LabState
 from housewise.worlds.lab.surroundings import Glimpse, is_enclosed
-from housewise.worlds.lab.view import EYE_HEIGHT, FIELD_OF_VIEW, PICTURE_SIZE, LabView, scene_key
 
 REACH = 2.0
 """Greatest distance from a thing that is used, metres."""

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from housewise.worlds.house.solids import distinct_color
+from housewise.worlds.lab.camera_picture import LabPicture
 from housewise.worlds.lab.surroundings import Glimpse
-from housewise.worlds.lab.view import LabPicture
 
 Point = tuple[float, float]
 

@@ -5,7 +5,7 @@ import pytest
 from housewise.core.formatting import format_duration
 from housewise.selftrain.personalize import phase_timer as module
 from housewise.selftrain.personalize.phase_timer import PhaseTimer
-from housewise.selftrain.personalize.phases import PlannedPhase
+from housewise.selftrain.personalize.planned_phases import PlannedPhase
 
 
 @pytest.mark.parametrize(
