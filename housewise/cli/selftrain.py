@@ -13,7 +13,13 @@ from housewise.cli.registration import given_options
 from housewise.core.console import Console, print_note
 from housewise.core.errors import UserError, suggest_names
 from housewise.selftrain.training_settings import TRAINING_SYSTEMS
-from housewise.terminal.option_values import check_settings, configured_system, data_folder, drop_unset
+from housewise.terminal.option_values import (
+    check_settings,
+    configured_system,
+    data_folder,
+    drop_unset,
+    is_from_environment,
+)
 from housewise.terminal.options import (
     ConfigOption,
     ExecutionOptions,
@@ -159,7 +165,12 @@ def selftrain(
     chosen = drop_unset(
         {"run": run_options, "iterations": iterations, "grow": {"repeats": repeats}, "rollouts": engine, **tasks}
     )
-    settings = load_selftraining(config, merge_nested(chosen, QUICK) if quick else chosen, overrides or [])
+    chosen = merge_nested(chosen, QUICK) if quick else chosen
+    settings = load_selftraining(config, chosen, overrides or [])
+    if settings.lessons and is_from_environment(house.data):
+        # Lessons are about generated houses.
+        chosen["run"].pop("data", None)
+        settings = load_selftraining(config, chosen, overrides or [])
     _print_own_part(config, selftraining_defaults())
     check_settings(settings.run)
     if quick:

@@ -40,6 +40,11 @@ def configured_system(config: Path | None, overrides: list[str]) -> str:
     return ["personalize", *configured_systems(config, overrides, "personalize")][-1]
 
 
+def is_from_environment(data: Path | None) -> bool:
+    """Return whether the folder of the Housekeep data is the one of the environment variable HOUSEKEEP_DATA."""
+    return data is not None and str(data) == os.environ.get("HOUSEKEEP_DATA")
+
+
 def data_folder(data: Path | None, houses: int | None, system: str = "personalize") -> str | None:
     """Return the folder of the Housekeep data, or None for generated houses or a system without houses.
 
@@ -53,7 +58,7 @@ def data_folder(data: Path | None, houses: int | None, system: str = "personaliz
     Raises:
         UserError: Both options were given.
     """
-    from_environment = data is not None and str(data) == os.environ.get("HOUSEKEEP_DATA")
+    from_environment = is_from_environment(data)
     if from_environment and system != "personalize":
         return None
     if data is None or houses is None:

@@ -11,6 +11,7 @@ from housewise.rollout.system import find_system
 from housewise.selftrain.personalize.settings import load_selftraining, read_selftraining
 from housewise.systems.personalize.settings import PersonalizeSettings
 from tests.commands import housewise, one_line, output
+from tests.in_process import call_housewise
 
 RUN = ("run", "--planner", "scripted", "--houses", "1", "repeats=1", "max_steps=5")
 
@@ -91,3 +92,11 @@ def test_a_recipe_without_settings_of_a_run_is_one_line(content: str, tmp_path: 
 )
 def test_what_names_no_configuration_is_one_line(words: tuple[str, ...], message: str) -> None:
     assert message in one_line(housewise(*words))
+
+
+def test_lessons_are_about_generated_houses_whatever_the_environment_says(tmp_path: Path) -> None:
+    tasks = "evaluation.tasks=[{name: test, seed: 30000}]"
+    twice = ("selftrain", "--config", "brain", tasks, "--out", tmp_path / "out")
+    told = one_line(call_housewise(*twice, HOUSEKEEP_DATA=str(tmp_path)))
+    assert "house 30000 is learned from and is among evaluation.tasks" in told
+    assert f"{tmp_path}: no data/" in one_line(call_housewise(*twice, "--data", tmp_path))
