@@ -360,13 +360,17 @@ class Experiment(Settings):
         }
         return self.model_copy(update={"axes": kept})
 
-    def for_quick(self) -> Self:
-        """Return the experiment with the levels and settings of ``--quick``."""
+    def for_quick(self, chosen: Mapping[str, Collection[str]]) -> Self:
+        """Return the experiment with the levels and settings of ``--quick``.
+
+        Args:
+            chosen: Levels that are kept in place of those, by axis.
+        """
         trainings = {
             name: each.model_copy(update={"settings": each.settings | self.quick.trainings.get(name, {})})
             for name, each in self.trainings.items()
         }
-        return self.with_levels(self.quick.axes).model_copy(update={"trainings": trainings})
+        return self.with_levels({**self.quick.axes, **chosen}).model_copy(update={"trainings": trainings})
 
 
 def _check(name: str, known: tuple[str, ...] | list[str], where: str) -> None:

@@ -56,9 +56,9 @@ def summarize(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 def paired_differences(frame: pd.DataFrame, axis: str, base: str, by: Sequence[str] = ()) -> pd.DataFrame:
     """Return by how much each level of an axis differs from another one, over the episodes that both played.
 
-    Episodes in which a measure is undefined for either (weight 0, such as the precision of one who never speaks) are
-    left out. If the base was played at one level only of an axis that is pooled, such as a control that needs no
-    training at several training seeds, it is compared with all levels of that axis.
+    Differences are those of weighted means. Episodes in which a measure is undefined for either (weight 0, such as the
+    precision of one who never speaks) are left out. If the base was played at one level only of an axis that is pooled,
+    such as a control that needs no training at several training seeds, it is compared with all levels of that axis.
 
     Args:
         frame: Rows of a results table.
@@ -71,6 +71,9 @@ def paired_differences(frame: pd.DataFrame, axis: str, base: str, by: Sequence[s
         Student's t over tasks), ``episode_count``, ``task_count``.
     """
     axes = [column for column in frame.columns if column not in (axis, VALUE, WEIGHT, ERROR, COUNT)]
+    if len({*frame[RUN]} - {""}) <= 1:
+        # What a function measures belongs to no run, and is compared with the only one.
+        axes.remove(RUN)
     frame = frame[(frame[TASK] != "") & (frame[WEIGHT] != 0)]
     others, based = frame[frame[axis] != base], frame[frame[axis] == base]
     pooled = {*axes} - {RUN, TASK, REPEAT, MEASURE, *by}
@@ -79,7 +82,7 @@ def paired_differences(frame: pd.DataFrame, axis: str, base: str, by: Sequence[s
     keys = [*dict.fromkeys([axis, *by, MEASURE])]
     rows = []
     for name, group in pairs.groupby(keys, sort=False):
-        off = (group[VALUE] - group[f"{VALUE}_base"]).to_numpy(dtype=float)
+        off = _influence(group[VALUE], group[WEIGHT]) - _influence(group[f"{VALUE}_base"], group[f"{WEIGHT}_base"])
         tasks = list(group[TASK])
         error, reach = _error_and_reach(off, tasks)
         mean = float(off.mean())
@@ -114,11 +117,22 @@ def _summarize_group(group: pd.DataFrame) -> tuple[float, float | None, float | 
         error = group[ERROR].iloc[0]
         return mean, None, None if np.isnan(error) else float(error), int(group[COUNT].sum()), 0
     tasks = list(group[TASK])
-    # The episodes' shares in the weighted mean, so that errors are those of the mean that is shown.
-    influence = mean + (values - mean) * weights * len(values) / total if total else values
+    influence = _influence(group[VALUE], group[WEIGHT])
     over_episodes = standard_error(influence.tolist()) if len(values) > 1 else None
     over_tasks = standard_error(influence.tolist(), tasks) if len(set(tasks)) > 1 else None
     return mean, over_episodes, over_tasks, len(values), len(set(tasks))
+
+
+def _influence(values: pd.Series, weights: pd.Series) -> np.ndarray:
+    """Return the episodes' shares in the weighted mean: their mean is that mean, and their error is its error."""
+    shares: np.ndarray = values.to_numpy(dtype=float)
+    counted: np.ndarray = weights.to_numpy(dtype=float)
+    total = float(counted.sum())
+    if not total:
+        return shares
+    mean = float((shares * counted).sum() / total)
+    influence: np.ndarray = mean + (shares - mean) * counted * len(shares) / total
+    return influence
 
 
 def _error_and_reach(off: np.ndarray, tasks: Sequence[str]) -> tuple[float | None, float | None]:

@@ -75,7 +75,7 @@ def experiment(
     for axis, named in map(_split_pair, only or ()):
         # The name of a level may hold a comma.
         levels.setdefault(axis, []).extend([named] if named in spec.axes.get(axis, {}) else named.split(","))
-    chosen = spec.with_levels(levels) if levels else spec.for_quick() if quick else spec
+    chosen = spec.for_quick(levels) if quick else spec.with_levels(levels)
     if not show:
         chosen = chosen.with_levels(_leave_out_missing(chosen, levels))
     base = Path("runs") / "experiments"

@@ -141,7 +141,7 @@ def selftrain(
     run_options: dict[str, Any] = {"model": model, "adapter": adapter}
     if trained_system in _OPTIONS:
         if unused := given_options(context) - _OPTIONS[trained_system]:
-            raise UserError(f"{min(unused)}: only concerns training in houses; leave it out to train {trained_system}")
+            raise UserError(f"{min(unused)}: does not concern the training of {trained_system}; leave it out")
         if trained_system != "stars":
             run_options |= {"base_url": base_url, **vars(execution)}
         if trained_system == "adapt":
@@ -169,7 +169,7 @@ def selftrain(
     settings = load_selftraining(config, chosen, overrides or [])
     if settings.lessons and is_from_environment(house.data):
         # Lessons are about generated houses.
-        chosen["run"].pop("data", None)
+        chosen.get("run", {}).pop("data", None)
         settings = load_selftraining(config, chosen, overrides or [])
     _print_own_part(config, selftraining_defaults())
     check_settings(settings.run)

@@ -134,8 +134,8 @@ def find_stale_metrics(folder: Path, episodes: Sequence[FinishedEpisode]) -> str
         return ""
     return (
         f"metrics.json counts {counted} episodes with {rate:.1f} {main.unit} {main.label or main.name}; the "
-        f"{len(episodes)} records here have "
-        f"{real.rate:.1f} %. This page follows the records; the same housewise run again brings the file up to date."
+        f"{len(episodes)} records here have {real.rate:.1f} {main.unit}. This page follows the records; the same "
+        "housewise run again brings the file up to date."
     )
 
 

@@ -273,7 +273,10 @@ def _place(pair: EpisodeDemonstration) -> tuple[str, int, int, int]:
 
 
 def _distinct_examples(pairs: Sequence[EpisodeDemonstration]) -> list[EpisodeDemonstration]:
-    return list({pair.reply: pair for pair in reversed(pairs)}.values())[::-1][:_EXAMPLES]
+    first: dict[str, EpisodeDemonstration] = {}
+    for pair in pairs:
+        first.setdefault(pair.reply, pair)
+    return list(first.values())[:_EXAMPLES]
 
 
 def _shares(filtered: _FilterReport | None) -> tuple[list[KeptShare], list[KeptShare]]:

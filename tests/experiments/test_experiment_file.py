@@ -200,7 +200,7 @@ def test_levels_of_a_source_have_to_be_known(tmp_path: Path) -> None:
 def test_bundled_experiments_expand(name: str) -> None:
     spec = load_experiment(bundled_experiments()[name])
     assert spec.shows.endswith(".") and "\n" not in spec.shows and spec.duration
-    whole, quick = Grid(spec), Grid(spec.for_quick(), quick=True)
+    whole, quick = Grid(spec), Grid(spec.for_quick({}), quick=True)
     for grid in (whole, quick):
         if spec.function is None:
             folders = [run.folder for run in grid.runs]

@@ -85,6 +85,20 @@ def test_episodes_in_which_a_measure_is_undefined_are_not_compared() -> None:
     assert math.isclose(line["difference"], 0.2) and line["episode_count"] == 1
 
 
+def test_the_difference_is_that_of_the_means_that_are_shown() -> None:
+    data = pd.concat([frame({"a": [1.0, 0.0, 0.5]}), frame({"b": [0.2, 0.4, 0.9]})])
+    data["weight"] = [3, 1, 2, 1, 4, 2]
+    means = summarize(data, ["row"]).set_index("row")["mean"]
+    (line,) = paired_differences(data, "row", "a").to_dict("records")
+    assert math.isclose(line["difference"], means["b"] - means["a"])
+
+
+def test_what_a_function_measures_is_compared_with_the_only_run() -> None:
+    data = pd.concat([frame({"learned": [1.0, 0.5]}), frame({"chance": [0.5, 0.5]}).assign(run="")])
+    (line,) = paired_differences(data, "row", "chance").to_dict("records")
+    assert (line["difference"], line["episode_count"]) == (0.25, 2)
+
+
 def test_aggregates_are_not_compared() -> None:
     data = frame({"a": [0.0, 0.0], "b": [1.0, 1.0]})
     assert paired_differences(data.assign(task=""), "row", "a").empty

@@ -106,7 +106,7 @@ def test_tables_of_the_paper_play_as_their_recipe_does(name: str, tmp_path: Path
 )
 def test_settings_of_bundled_trainings_exist(name: str, tmp_path: Path) -> None:
     spec = load_experiment(bundled_experiments()[name])
-    for experiment in (spec, spec.for_quick()):
+    for experiment in (spec, spec.for_quick({})):
         models = [run.model for run in Grid(experiment).measured_runs if run.model is not None]
         for training in {model[0].name: model[0] for model in models}.values():
             settings: dict[str, Any] = {}

@@ -41,7 +41,7 @@ WRONG = {
     "compare a": "housewise compare: missing argument 'B'; see housewise compare --help",
     "export x --to rerum": "no export to rerum; did you mean rerun? available: ",
     "selftrain --system clpr": "--system clpr: has no training; available: adapt, basis, personalize, stars",
-    "selftrain --system stars --houses 3": "--houses: only concerns training in houses",
+    "selftrain --system stars --houses 3": "--houses: does not concern the training of stars",
     "learn": "housewise learn: missing argument 'PERSON'; see housewise learn --help",
     "learn ada --topic moon": "--topic moon: nothing is asked about that; available: kitchen, house",
     "list peple": "no list of peple; did you mean people? available: systems, planners, ",

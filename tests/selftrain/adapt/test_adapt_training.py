@@ -89,7 +89,7 @@ def test_reflection_dpo_is_one_command_that_resumes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--houses", "3"), "--houses: only concerns training in houses; leave it out to train adapt"),
+        (("--houses", "3"), "--houses: does not concern the training of adapt; leave it out"),
         (("--config", "paper", "run.model=gpt-x"), "only local models are trained here"),
         (("--config", "tidy"), "unknown setting 'run.max_plans'"),
     ],

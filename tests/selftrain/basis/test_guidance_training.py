@@ -115,7 +115,7 @@ def test_the_nearest_turn_repeats_what_was_learned(model: Path, taught: Path, tm
         (("sessions.scenarios=3",), "holds a training with other settings (sessions.scenarios)"),
         (("run.perception=words",), "holds a training with other settings (run.perception)"),
         (("run.planner=oracle",), "only llm learns"),
-        (("--houses", "3"), "--houses: only concerns training in houses"),
+        (("--houses", "3"), "--houses: does not concern the training of basis"),
     ],
 )
 def test_what_cannot_be_is_one_line(model: Path, taught: Path, words: tuple[str, ...], said: str) -> None:

@@ -120,7 +120,7 @@ def test_the_robot_is_run_with_what_was_learned(model: Path, taught: Path, tmp_p
         (("run.seed=4",), "holds a training with other settings (run.seed)"),
         (("training.rank=2",), "holds a training with other settings (training.rank)"),
         (("training.trainer=openai",), "only trainer=local can"),
-        (("--houses", "3"), "--houses: only concerns training in houses"),
+        (("--houses", "3"), "--houses: does not concern the training of stars"),
         (("--system", "clipr"), "--system clipr: has no training"),
     ],
 )
