@@ -73,7 +73,7 @@ def _evaluation_section(phase: Path) -> str:
     rows = [
         f"| {name} | {row['episodes']} | {percent * row['success_rate']:.1f} ± "
         f"{percent * row['success_rate_stderr']:.1f} "
-        f"| {100 * row['executability']:.1f} |"
+        f"| {100 * row.get('executability', 0.0):.1f} |"
         for name, row in figures.items()
     ]
     columns = "| tasks | episodes | success, % | steps that could be done, % |"

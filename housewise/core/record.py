@@ -104,7 +104,7 @@ class Header(Event):
         system: Name of the system.
         task: Name of the task, equal for all repetitions of it.
         group: What scores are averaged by, such as a scene or a task set.
-        run: Number of the repetition, from 0.
+        repetition: Number of the repetition, from 0.
         attempt: How many earlier attempts were interrupted; counted only if a person took part.
         seed: Seed of the random number generator.
         agent: Name of the agent.
@@ -112,7 +112,7 @@ class Header(Event):
         models: Names of the models by role.
         settings: Settings of the run, as in ``config.json``.
         memory: Digest of the person's memory at the start; None without a memory.
-        setting: Initial state of the episode, as defined by the system.
+        initial_state: Initial state of the episode, as defined by the system.
         software: Versions by package.
         started: Start time, UTC, ISO 8601.
     """
@@ -171,7 +171,7 @@ class Result(Event):
     """How an episode ended.
 
     Attributes:
-        ended: Short reason, equal for all episodes that end in the same way.
+        end_reason: Short reason, equal for all episodes that end in the same way.
         scores: Scores by name, as the system declares them, and further counts.
         usage: Tokens and time that the episode took.
         final: Final state, as defined by the system.

@@ -9,13 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-Effect = Literal["result", "selection", "execution", "display"]
+Effect = Literal["result", "selection", "execution"]
 """What a setting affects.
 
 ``result``: How an episode goes, or what a model learns. It must stay the same when a run is resumed.
 ``selection``: Which episodes are played, or which examples are learned. It may change when a run is resumed.
 ``execution``: Where and how fast something is computed. Results differ by rounding at most.
-``display``: What is printed or drawn.
 """
 
 
@@ -42,6 +41,6 @@ class Affects:
 
 
 RESULT, SELECTION = Affects("result"), Affects("selection")
-EXECUTION, DISPLAY = Affects("execution"), Affects("display")
+EXECUTION = Affects("execution")
 NOT_COMPARED = Affects(compared=False)
 NEEDS_MODEL = Affects(needs_model=True)

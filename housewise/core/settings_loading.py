@@ -290,7 +290,7 @@ def _parse_overrides(overrides: Sequence[str]) -> DictConfig:
         return OmegaConf.from_dotlist(list(overrides))
     except RecursionError:
         raise UserError(_too_deep("the command line")) from None
-    except Exception as error:  # YAML's many errors; see yaml_errors
+    except Exception as error:  # YAML's many errors; see convert_yaml_errors
         given = redact_passwords(" ".join(" ".join(overrides).split()))
         raise UserError(f"{given}: {redact_passwords(_first_line(error))}") from error
 

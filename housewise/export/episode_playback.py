@@ -70,7 +70,7 @@ class Playback:
     Attributes:
         job: Instruction of the robot.
         robot: Type of the robot.
-        state: Names of the entries of `Frame.state`.
+        state: Names of the entries of `PlaybackFrame.state`.
         actions: Names of the actions.
         field_of_view: Horizontal field of view of the camera, in radians.
         furniture: Bounding boxes of the fixed objects, by name.

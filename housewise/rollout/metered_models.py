@@ -73,23 +73,23 @@ class MeteredCompletionModel:
 
     @property
     def can_branch(self) -> bool:
-        """See Continuer."""
+        """See CompletionModel."""
         return self._model.can_branch
 
     def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
-        """See Continuer."""
+        """See CompletionModel."""
         return self._ask(lambda: self._model.extend(prompt, branches, bounds))
 
     def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
-        """See Continuer."""
+        """See CompletionModel."""
         return self._ask(lambda: self._model.sample(prompt, count, temperature, bounds))
 
     def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
-        """See Continuer."""
+        """See CompletionModel."""
         return self._ask(lambda: self._model.answer(system, questions))
 
     def score_texts(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
-        """See Rater."""
+        """See TextScorer."""
         return self._ask(lambda: require_text_scorer(self._model).score_texts(prompt, texts))
 
     def _ask(self, ask: Callable[[], list[_T]]) -> list[_T]:

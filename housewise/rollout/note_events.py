@@ -31,7 +31,7 @@ class NoteDroppingWriter:
         self._writer = writer
 
     def write(self, event: Event) -> None:
-        """See `Writer.write`."""
+        """See `EventWriter.write`."""
         if not isinstance(event, NoteEvent):
             self._writer.write(event)
 

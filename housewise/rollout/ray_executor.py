@@ -21,7 +21,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 from housewise.core.errors import UserError
 from housewise.core.files import write_text
 from housewise.core.record import Outcome, Result
-from housewise.core.record_files import FAILED, FINISHED
+from housewise.core.record_files import FAILED, FINISHED, PARTIAL
 from housewise.core.render_devices import set_device_turn
 from housewise.language import ChatModel
 from housewise.rollout.episode_loop import Progress
@@ -104,6 +104,8 @@ class RayExecutor(Executor):
         """Write a record that was made on another machine; see `RecordWriter`."""
         path, failed = self._episodes / f"{name}{FINISHED}", self._episodes / f"{name}{FAILED}"
         write_text(path if isinstance(outcome, Result) else failed, text)
+        # A run on this machine may have left an unfinished one.
+        (self._episodes / f"{name}{PARTIAL}").unlink(missing_ok=True)
         if isinstance(outcome, Result):
             failed.unlink(missing_ok=True)
 

@@ -17,7 +17,7 @@ from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskErro
 from housewise.core.errors import UserError
 from housewise.core.user_folders import expand_user
 from housewise.language import ChatModel, ChatModelError, ChatRequest, Reply
-from housewise.language.base import Scorer
+from housewise.language.base import Scorer, TokenLogprob, TokenScorer
 from housewise.language.settings import ModelSettings
 
 COORDINATOR = "desk"
@@ -85,6 +85,11 @@ class RemoteChatModel:
         scores: list[float] = self._ask("score", request, list(continuations))
         return scores
 
+    def score_tokens(self, request: ChatRequest, continuations: Sequence[str]) -> list[tuple[TokenLogprob, ...]]:
+        """See `TokenScorer.score_tokens`."""
+        scores: list[tuple[TokenLogprob, ...]] = self._ask("score_tokens", request, list(continuations))
+        return scores
+
     def close(self) -> None:
         """Do nothing: the actors are shared by all episodes."""
 
@@ -137,6 +142,12 @@ class _Model:
         model = self._open()
         assert isinstance(model, Scorer)
         return model.score(request, continuations)
+
+    def score_tokens(self, request: ChatRequest, continuations: list[str]) -> list[tuple[TokenLogprob, ...]]:
+        """See `TokenScorer.score_tokens`."""
+        model = self._open()
+        assert isinstance(model, TokenScorer)
+        return model.score_tokens(request, continuations)
 
     def _open(self) -> ChatModel:
         with self._opening:

@@ -29,7 +29,7 @@ class RunMeter:
     Args:
         limits: Execution settings of the run.
         folder: Folder of the run, where the usage is written.
-        spent: Usage of earlier sessions.
+        usage: Usage of earlier sessions.
     """
 
     def __init__(self, limits: ExecutionSettings, folder: Path, usage: RunUsage) -> None:

@@ -134,9 +134,7 @@ def summarize(
         return {"episodes": 0}
     found: dict[str, Any] = {"episodes": len(results)}
     for score in (*scores, *USAGE):
-        if score.name == "tokens" or (
-            score.weight is None and all(score.value_in(result) is None for result in results)
-        ):
+        if score.name == "tokens" or all(score.value_in(result) is None for result in results):
             continue
         found[score.name] = score.mean(results)
         if score.error:

@@ -147,7 +147,7 @@ class RunSettings(Settings):
         return self if before == chosen else self.with_changes(**before)
 
     def with_changes(self, **changes: Any) -> Self:
-        """Return a copy with other values for some keys, with or without their section; see `core.settings.placed`."""
+        """Return a copy with other values for some keys, with or without their section; see `place_in_sections`."""
         content = _unredacted_values(self)
         chosen = place_in_sections(_unredacted_values(changes), content, "the program")
         made = validate_settings(type(self), merge_nested(content, chosen))

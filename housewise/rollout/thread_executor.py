@@ -37,8 +37,10 @@ class ThreadExecutor(Executor):
         outcomes = self._report_outcomes(scheduler)
         workers = scheduler.count_active_workers(self._system.settings.execution.workers)
         pool = ThreadPoolExecutor(workers)
-        pending = [pool.submit(self._work, scheduler, models, outcomes, workers == 1) for _ in range(workers)]
+        pending: list[Future[None]] = []
         try:
+            for _ in range(workers):
+                pending.append(pool.submit(self._work, scheduler, models, outcomes, workers == 1))
             done, _ = wait(pending, return_when=FIRST_EXCEPTION)
         except KeyboardInterrupt:
             self._interrupted.set()

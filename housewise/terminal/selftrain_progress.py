@@ -166,7 +166,7 @@ def phases_table(phases: Sequence[dict[str, Any]]) -> FittedTable:
     rows = []
     for phase in phases:
         for name, row in phase["evaluation"].items():
-            shares = (row["success_rate"], row["success_rate_stderr"], row["executability"])
+            shares = (row["success_rate"], row["success_rate_stderr"], row.get("executability", 0.0))
             rest = (row["unique_placements"], row["plans"])
             figures = (f"{cell:.1f}" for cell in (*(100 * share for share in shares), *rest))
             rows.append((phase["phase"], name, str(row["episodes"]), *figures))

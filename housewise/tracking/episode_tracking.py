@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from housewise.core.errors import UserError
-from housewise.core.files import write_json
+from housewise.core.files import find_paths, write_json
 from housewise.core.record import Failure, Result
 from housewise.core.record_files import FINISHED
 from housewise.core.text_files import read_json
@@ -71,7 +71,8 @@ class EpisodeTrackingCallback(RunCallback):
             records = {job.name: folder / f"{job.name}{FINISHED}" for job in jobs}
             if self._order is None:
                 # The point of a deleted record stays. Its episode gets a new point when it is played again.
-                self._order = [name if name in records else "" for name in _read_order(self._path)]
+                there = {path.name for path in find_paths(folder, f"*{FINISHED}")}
+                self._order = [name if f"{name}{FINISHED}" in there else "" for name in _read_order(self._path)]
                 self._passed = min(len(self._order), self._curves.last_logged_step(self._series))
             fresh = sorted(records.keys() - {*self._order}, key=lambda name: (records[name].stat().st_mtime_ns, name))
             if fresh:

@@ -55,7 +55,7 @@ class LocalCompletionModel:
         return self._write(f"{system}\n", starts, GenerationLimits(1, (), _NUMBERS), 0.0)
 
     def score_texts(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
-        """See ``TextScorer.rate``; the common beginning of texts is read once. An empty text has probability 1."""
+        """See ``TextScorer.score_texts``. Their common beginning is read once; an empty text has probability 1."""
         shared, continued = self._model.tokens(prompt, begins=True), [self._model.tokens(text) for text in texts]
         return [
             TextScore(math.exp(sum(scores) / max(1, len(scores))), len(shared) + len(scores))

@@ -94,7 +94,8 @@ class ResponseReader:
         replies: list[Reply] = []
         blank: list[Reply] = []
         failure: RequestFailure | None = None
-        for choice, completion_tokens in zip(choices, written, strict=True):
+        asked = split_evenly(token_count(counts.get("prompt_tokens")), len(choices))
+        for choice, prompt_tokens, completion_tokens in zip(choices, asked, written, strict=True):
             try:
                 self._check_finish_reason(choice)
                 raw = self._raw_reply(request, choice, most_alternatives)
@@ -106,7 +107,7 @@ class ResponseReader:
                 continue
             raw = replace(
                 raw,
-                prompt_tokens=token_count(counts.get("prompt_tokens")),
+                prompt_tokens=prompt_tokens,
                 completion_tokens=completion_tokens,
                 seconds=seconds,
                 starts_thinking=self.thinking_budget.starts_thinking,

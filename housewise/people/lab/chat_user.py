@@ -15,8 +15,9 @@ from housewise.language.gbnf import REPLY, literal, one_of, rule
 from housewise.language.words import one_line
 from housewise.people.lab.history_fitting import complete_with_history
 from housewise.people.lab.reply_tags import read_tag, remove_ids, tagged_rule, unquote
+from housewise.people.lab.verb_spotting import take_room
 from housewise.people.lab.views import UserTurn, UserView
-from housewise.people.lab.vocabulary import find_phrase, load_vocabulary, tokenize
+from housewise.people.lab.vocabulary import load_vocabulary, tokenize
 from housewise.worlds.lab.actions import AMOUNTS, ARGUMENTS, LabAction, Verb
 from housewise.worlds.lab.history import OPENING, LabTurn, clip_speech, describe_turn
 from housewise.worlds.lab.state import ROOMS
@@ -128,13 +129,14 @@ def is_looping(history: Sequence[LabTurn]) -> bool:
 
 def read_action(text: str) -> LabAction | None:
     """Return the action that a text such as ``Pickup mug_1234`` names. None if it names none."""
-    found = re.match(r"\W*([A-Za-z]+)\W*(.*?)\W*$", one_line(text))
+    line = one_line(text)
+    found = re.match(r"\W*([A-Za-z]+)\W*(.*?)\W*$", line)
     verb = _VERBS.get(found[1].lower()) if found else None
     if found is None or verb is None:
         return None
     argument = found[2]
     if verb == "Speak":
-        argument = clip_speech(remove_ids(unquote(text.strip()[len(found[1]) :].lstrip(" :("))))
+        argument = clip_speech(remove_ids(unquote(line[found.end(1) :].lstrip(" :(*\"'"))))
     elif ARGUMENTS[verb] == "room":
         argument = _read_room(argument) or argument
     elif ARGUMENTS[verb] in ("metres", "degrees"):
@@ -159,7 +161,5 @@ def action_grammar(view: UserView) -> str:
 
 
 def _read_room(text: str) -> str | None:
-    tokens = tokenize(text.replace("_", " "))
-    found = ((find_phrase(tokens, 0, phrases), room) for room, phrases in load_vocabulary().rooms.items())
-    length, room = max(found)
-    return room if length else None
+    _, room, _ = take_room(tokenize(text.replace("_", " ")), load_vocabulary())
+    return room if room in ROOMS else None

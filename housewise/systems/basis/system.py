@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from housewise.agent.base import Agent
@@ -17,6 +18,7 @@ from housewise.core.errors import UserError
 from housewise.core.formatting import plural
 from housewise.core.record import Result
 from housewise.core.settings import merge_nested
+from housewise.core.text_files import is_file
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.settings import ModelSettings
 from housewise.people.lab.chat_user import ChatUser, PromptSize
@@ -163,6 +165,11 @@ class Basis(System[BasisSettings]):
     def describe_ending(cls, result: Result) -> str:
         """See System.describe_ending."""
         return f"{result.end_reason} after {plural(int(result.scores['steps']), 'action')}"
+
+    def files(self) -> dict[str, Path]:
+        """See System.files. Wordings may be files of the user."""
+        named = {"wording": self.settings.agent.wording, "person_wording": self.settings.tasks.person_wording}
+        return {setting: Path(name) for setting, name in named.items() if is_file(Path(name))}
 
     def open(self, context: EpisodeContext) -> EpisodeSetup:
         """See System.open."""

@@ -48,7 +48,7 @@ class LazyCompletionModel:
         return self._model.answer(system, questions)
 
     def score_texts(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
-        """See TextScorer.rate.
+        """See TextScorer.score_texts.
 
         Raises:
             UserError: The model cannot rate texts.
