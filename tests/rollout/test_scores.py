@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.rollout.scores import standard_error
+from housewise.core.record import Result
+from housewise.rollout.scores import Score, standard_error, summarize
 
 values = st.lists(st.floats(-100, 100), min_size=2, max_size=12)
 
@@ -22,6 +23,14 @@ def test_episodes_of_different_tasks_have_the_usual_error(rates: list[float]) ->
 def test_playing_everything_again_with_the_same_result_tells_nothing_new(rates: list[float], runs: int) -> None:
     tasks = [task for task in range(len(rates)) for _ in range(runs)]
     assert standard_error([rates[task] for task in tasks], tasks) == pytest.approx(standard_error(rates), abs=1e-9)
+
+
+def test_a_score_that_no_episode_has_is_left_out() -> None:
+    scores = [Score("found"), Score("precision", weight="claims")]
+    result = Result(end_reason="complete", scores={"found": 1.0, "claims": 0})
+    assert "precision" not in summarize([result], scores)
+    result = result.model_copy(update={"scores": {"found": 1.0, "precision": 0.5, "claims": 2}})
+    assert summarize([result], scores)["precision"] == 0.5
 
 
 def test_one_episode_has_no_error() -> None:

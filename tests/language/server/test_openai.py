@@ -64,6 +64,7 @@ def test_n_replies(server: ChatServer, open_server: Open) -> None:
     replies = open_server().complete([ask(n=3)])[0]
     assert [reply.text for reply in replies] == ["a", "b", "c"]
     assert [reply.completion_tokens for reply in replies] == [2, 2, 3]
+    assert sum(reply.prompt_tokens for reply in replies) == 11, "the prompt is read once"
     assert server.requests[0]["n"] == 3
 
 
