@@ -86,7 +86,8 @@ def test_a_job_whose_name_was_lost_is_found_again(server: FineTuning, tmp_path: 
 def test_a_job_that_comes_to_nothing(server: FineTuning, tmp_path: Path, state: str, said: str) -> None:
     server.states = ["running", state]
     server.error = {"code": "bad", "message": "the file\nis odd", "param": None}
-    with pytest.raises(UserError, match=f"ftjob-1 has {state} \\({said}\\).*{re.escape(str(tmp_path / 'job.json'))}"):
+    ended = "was cancelled" if state == "cancelled" else "has failed"
+    with pytest.raises(UserError, match=f"ftjob-1 {ended} \\({said}\\).*{re.escape(str(tmp_path / 'job.json'))}"):
         trainer(server).train(PAIRS, START, tmp_path)
     assert TrainedModel.load(tmp_path) is None
     # Deleting job.json starts another, as the message says.
