@@ -273,11 +273,11 @@ def test_a_self_training_is_resumed(home: Path) -> None:
 
 
 def summarize_phases(loop: Path) -> list[Any]:
-    """Return what each phase of a self-training came to."""
+    """Return what each phase of a self-training came to. Former versions had 0 for scores that no episode has."""
     phases = json.loads((loop / "summary.json").read_text())["phases"]
     scores = ("episodes", "success_rate", "executability", "plans", "steps", "prompt_tokens", "completion_tokens")
     return [
-        (phase["phase"], phase["metrics"]["last_loss"], [phase["evaluation"]["test"][score] for score in scores])
+        (phase["phase"], phase["metrics"]["last_loss"], [phase["evaluation"]["test"].get(score, 0) for score in scores])
         for phase in phases
     ]
 
