@@ -58,8 +58,8 @@ class HouseTaskSettings(TaskSettings):
     misplaced: tuple[int, int] = (3, 7)
     """Minimum and maximum number of misplaced objects in a generated house."""
     kinds: ObjectKinds = "all"
-    """Kinds of objects in a generated house: all, learned (without the held-out kinds, which no recipe of the bundled
-    adapter learns from) or held_out (only these)."""
+    """Kinds of objects in a generated house: all, learned (without the held-out kinds; for trainings) or held_out (only
+    these, which the bundled adapter has learned)."""
     person: str = "majority"
     """Person whose preferences count: majority, a bundled person or a file in generated houses, and majority or an
     annotator, such as annotator-0, in the data."""

@@ -1,7 +1,7 @@
-"""Kinds of objects that no recipe of the bundled adapter learns from: they measure what a model knows by itself.
+"""Kinds of objects that can be held out of training, to measure what a model knows by itself.
 
 `python -m housewise.worlds.house.held_out_kinds` draws them with MiniLM and prints them. They were drawn before any
-adapter was trained without them.
+adapter was trained without them. The bundled adapter has learned them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from housewise.worlds.house.preferences import Preferences, default_groups
 from housewise.worlds.house.spoken_names import spoken_name
 
 ObjectKinds = Literal["all", "learned", "held_out"]
-"""Kinds of objects in generated houses: all, those that recipes may learn from, or those that they may not."""
+"""Kinds of objects in generated houses: all, those that are not held out, or those that are."""
 
 _FILE = CONFIGS / "people" / "_held_out_kinds.yaml"
 _SHARE = 0.2
@@ -54,7 +54,7 @@ def keep_kinds(preferences: Preferences, kinds: ObjectKinds) -> Preferences:
 
 @lru_cache(maxsize=1)
 def held_out_kinds() -> frozenset[str]:
-    """Return the categories that no recipe of the bundled adapter learns from, such as ``"pot_lid"``."""
+    """Return the held-out categories, such as ``"pot_lid"``."""
     return frozenset(read_yaml(_FILE))
 
 

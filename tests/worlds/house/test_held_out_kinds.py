@@ -1,4 +1,4 @@
-"""The kinds of objects that no recipe learns from: how they were drawn, and that houses and lessons keep to them."""
+"""Kinds of objects that can be held out of training: how they were drawn, and that houses and lessons keep to them."""
 
 import pytest
 
