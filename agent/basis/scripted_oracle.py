@@ -109,19 +109,26 @@ class ScriptedOracle:
         self._update(silent_turns=0 if turn.speech else self._session.silent_turns + 1)
         return turn
 
+    def would_say(self, speech: str) -> bool:
+        """Return whether another assistant says with a speech what the last turn of this one says.
+
+        It does if it has the topic: the name of a thing, a question, or anything at all. So an advice with the right
+        thing and a wrong verb counts too. Silence says nothing, and nothing is said where this one is silent.
+        """
+        if not self._speech or not speech:
+            return False
+        return self._topic in names_in(speech) or (self._topic in ("", "?") and self._topic in speech)
+
     def _reconcile_with_heard(self, view: OracleView) -> None:
         """Undo what its last turn noted as said if the other assistant did not say it.
 
-        It counts as said if its topic was: the name of a thing, a question, or anything at all. So an advice with the
-        right thing and a wrong verb counts as given. If the other assistant named other things alone, the last advice
-        is forgotten, so that it is new again.
+        If the other assistant named other things alone, the last advice is forgotten, so that it is new again.
         """
         heard = (view.turns[-2].speech or "") if len(view.turns) > 1 else self._speech
         if heard == self._speech:
             return
         names, advice = names_in(heard), self._session.advice
-        is_heard = self._topic in names or (self._topic in ("", "?") and self._topic in heard and bool(heard))
-        if self._speech and not is_heard:
+        if self._speech and not self.would_say(heard):
             self._session = replace(self._session_before, advice=None)
         elif (
             advice is not None and names and names.isdisjoint({self._topic, KINDS[view.state[advice.thing].kind].name})

@@ -180,7 +180,7 @@ class Basis(System[BasisSettings]):
         is_kept = self._is_served("agent") and not self.interactive
         earlier = EarlierTurns(job.interrupted_events, self._is_served("person"), is_kept)
         descriptions = self._descriptions(context)
-        space, oracle = open_lab_space(scenario), OracleSettings(self.settings.agent.wording)
+        space, oracle = open_lab_space(scenario), OracleSettings(self.settings.agent.wording, judges_other=True)
         world = LabSession(
             scenario,
             space,

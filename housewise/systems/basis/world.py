@@ -9,7 +9,8 @@ from typing import Any, cast
 
 from housewise.agent.basis.descriptions import DescriptionMemory
 from housewise.agent.basis.goal_hearing import hear_task
-from housewise.agent.basis.views import Assistant, AssistantTurn, OracleView, build_oracle_view
+from housewise.agent.basis.scripted_oracle import ScriptedOracle
+from housewise.agent.basis.views import AssistantTurn, build_oracle_view
 from housewise.core.record import Usage
 from housewise.people.lab.views import LabUser, UserTurn, build_user_view
 from housewise.rollout.note_events import NoteEvent
@@ -104,7 +105,7 @@ class LabSession:
         max_attempts: int,
         roles: Collection[str],
         earlier: EarlierTurns,
-        open_oracle: Callable[[int], Assistant[OracleView]] | None = None,
+        open_oracle: Callable[[int], ScriptedOracle] | None = None,
         draw: Callable[[LabState], bytes] | None = None,
         descriptions: DescriptionMemory | None = None,
     ) -> None:
@@ -152,7 +153,7 @@ class LabSession:
 
     @staticmethod
     def _speech_scores(attempt: _Attempt) -> dict[str, float]:
-        """Return how well the turns with speech agree with those of the oracle, which has heard the same."""
+        """Return how often the assistant said what the oracle would have said, had it heard the same session."""
         agreed = attempt.agreed_turns
         return {
             "speech_precision": agreed / max(1, attempt.assistant_turns),
@@ -193,7 +194,7 @@ class LabSession:
         now.replies += "agent" in self._roles
         now.unread += not turn.is_parsed
         now.oracle_turns += bool(self._expected)
-        now.agreed_turns += bool(self._expected) and speech is not None
+        now.agreed_turns += self._oracle is not None and self._oracle.would_say(speech or "")
         self._turns[-1] = self._turns[-1].with_speech(speech)
         if speech is not None and self._descriptions is not None:
             self._descriptions.listen(speech)
