@@ -15,7 +15,8 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import suggest_names
 from housewise.core.validation import StrictModel, read_model
 from housewise.worlds.lab.history import LabTurn
-from housewise.worlds.lab.kinds import KINDS, Property
+from housewise.worlds.lab.kinds import CARTRIDGES, KINDS, Property
+from housewise.worlds.lab.situation import ARM, CRATE, PANEL
 from housewise.worlds.lab.state import ROOMS, Flag, LabState, Thing
 from housewise.worlds.lab.surroundings import Surroundings
 from housewise.worlds.lab.texts import brief_name, brief_place, place_of, power_state
@@ -141,14 +142,20 @@ def select_knowledge(
 def told_kinds(state: LabState, turns: Sequence[LabTurn], switches: KnowledgeSwitches) -> tuple[str, ...]:
     """Return the kinds that an assistant is told about.
 
-    They are those that were mentioned; and with environment knowledge the antivirus floppy, if a computer among them is
-    infected.
+    They are those that were mentioned; and with environment knowledge what these need in this episode: the antivirus
+    floppy of an infected computer, the control panel of the laser, and the cartridge of a thing that is not there or
+    is to be printed.
     """
     mentioned = mentioned_kinds(turns)
-    is_infected = switches.environment and any(
-        "infected" in each.flags for each in state.things if each.kind in mentioned
-    )
-    return tuple(dict.fromkeys([*mentioned, "antivirus_floppy"])) if is_infected else mentioned
+    if not switches.environment:
+        return mentioned
+    things = [each for each in state.things if each.kind in mentioned]
+    needed = ["antivirus_floppy"] if any("infected" in each.flags for each in things) else []
+    needed += [PANEL] if "laser_cannon" in mentioned else []
+    existing = {kind for each in state.things for kind in (each.kind, each.original)}
+    printed = [made for made in CARTRIDGES.values() if "printer" in mentioned or made not in existing]
+    needed += [each for each, made in CARTRIDGES.items() if made in mentioned and made in printed]
+    return tuple(dict.fromkeys([*mentioned, *needed]))
 
 
 def mentioned_kinds(turns: Sequence[LabTurn]) -> tuple[str, ...]:
@@ -231,11 +238,23 @@ def _told_states(state: LabState, thing: Thing) -> list[str]:
     pairs += [("on", "off")] if thing.kind in _SWITCHED else []
     pairs += [_CHANGED_ON[holder.kind]] if holder is not None and holder.kind in _CHANGED_ON else []
     opposites = [opposite for flag, opposite in pairs if flag not in thing.flags]
-    return [*sorted(thing.flags), *opposites, *power_state(state, thing)]
+    return [*sorted(thing.flags), *opposites, *_obstacle(state, thing, True), *power_state(state, thing)]
 
 
 def _states(state: LabState, thing: Thing) -> list[str]:
-    return [*sorted(thing.flags), *([] if state.has_power(thing.room) else ["no power"])]
+    power = [] if state.has_power(thing.room) else ["no power"]
+    return [*sorted(thing.flags), *_obstacle(state, thing, False), *power]
+
+
+def _obstacle(state: LabState, thing: Thing, with_opposite: bool) -> list[str]:
+    """Return whether a big box stands before a thing, as a list of one text; empty if there is nothing to say."""
+    if thing.kind in (ARM, CRATE):
+        return []
+    if thing.room in state.blocked:
+        return ["blocked by a big box"]
+    # The box can only stand where the arm is that takes it away.
+    is_before_arm = KINDS[thing.kind].room == KINDS[ARM].room and not KINDS[thing.kind].is_common
+    return ["not blocked"] if with_opposite and is_before_arm else []
 
 
 def _original_name(thing: Thing) -> str:

@@ -50,8 +50,8 @@ def limit_state(
     """Return the part of a state that a learner is told, and a little more, which favours the control.
 
     That is what is in view and in the hand, with its visible states or with all; with object knowledge, the devices
-    that stand in one room; with environment knowledge, the things of ``told_kinds``. Rooms have power
-    unless it is known that they have none. More than a learner is told are the furniture on which things in view lie,
+    that stand in one room; with environment knowledge, the things of ``told_kinds``. Rooms have power and no box in
+    the way unless it is known otherwise. More than a learner is told are the furniture on which things in view lie,
     with words, and devices with one room that were not mentioned, where cards are brief.
     """
     in_view = {each.id for each in surroundings.glimpses(state)}
@@ -72,9 +72,8 @@ def limit_state(
             known[thing.container] = replace(state[thing.container], flags=frozenset())
     told = {state.room, *(each.room for each in known.values() if mentioned.intersection({each.kind, each.original}))}
     dark = {circuit for circuit, rooms in CIRCUITS.items() if circuit not in state.powered and told.intersection(rooms)}
-    blocked = frozenset(room for room in state.blocked if room == state.room)
     things = tuple(known[id] for id in sorted(known))
-    return replace(state, things=things, powered=frozenset(CIRCUITS) - dark, blocked=blocked)
+    return replace(state, things=things, powered=frozenset(CIRCUITS) - dark, blocked=state.blocked & told)
 
 
 class NearestTurn:

@@ -118,8 +118,8 @@ ON_FLIPPER = replace(STATE["apple_1"], container="gravity_flipper_1")
 @pytest.mark.parametrize(
     ("thing", "told"),
     [
-        (STATE["laser_monitor_1"], "laser monitor: in view, not infected, powered"),
-        (STATE["laser_monitor_1"].with_flags("infected"), "laser monitor: in view, infected, powered"),
+        (STATE["laser_monitor_1"], "laser monitor: in view, not infected, not blocked, powered"),
+        (STATE["laser_monitor_1"].with_flags("infected"), "laser monitor: in view, infected, not blocked, powered"),
         (STATE["fuse_box_1"], "fuse box: in view, closed"),
         (STATE["gravity_flipper_1"], "gravity flipper: in view, off, powered"),
         (STATE["gravity_flipper_1"].with_flags("on"), "gravity flipper: in view, on, powered"),
@@ -137,6 +137,30 @@ def test_short_knowledge_says_what_is_not_so(thing: Thing, told: str) -> None:
     # Cards depend on nothing that is hidden.
     cards = [select_knowledge(each, SPACE, said, KnowledgeSwitches(environment=False)).text for each in (STATE, state)]
     assert cards[0] == cards[1]
+
+
+@pytest.mark.parametrize("is_brief", [True, False])
+def test_knowledge_says_what_stands_in_the_way(is_brief: bool) -> None:
+    said = (turn(STATE, LabAction("Speak", "Fire the freeze ray.")),)
+    free, blocked = (
+        select_knowledge(
+            replace(STATE, blocked=rooms), SPACE, said, KnowledgeSwitches(False, False, True), is_brief
+        ).environment
+        for rooms in (frozenset[str](), frozenset({STATE["freeze_ray_1"].room}))
+    )
+    assert "blocked by a big box" not in free
+    assert all("blocked by a big box" in line for line in blocked.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("speech", "needed"),
+    [("Fire the laser.", "laser control panel"), ("Print an action figure.", "figure cartridge"), ("Hello!", "")],
+)
+def test_knowledge_lists_what_a_mentioned_thing_needs(speech: str, needed: str) -> None:
+    said = (turn(STATE, LabAction("Speak", speech)),)
+    lines = select_knowledge(STATE, SPACE, said, KnowledgeSwitches(False, False, True), is_brief=True).environment
+    assert needed in lines
+    assert bool(lines) == bool(needed)
 
 
 def test_instructions_of_the_person_stay_words() -> None:
