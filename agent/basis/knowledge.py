@@ -10,7 +10,14 @@ from pathlib import Path
 from pydantic import RootModel, model_validator
 
 from housewise.agent.basis.descriptions import DescriptionOf, usual_look
-from housewise.agent.basis.goal_hearing import TaskCard, hear_task, load_task_cards, named_kinds, spoken_words
+from housewise.agent.basis.goal_hearing import (
+    HeardTask,
+    TaskCard,
+    hear_task,
+    load_task_cards,
+    named_kinds,
+    spoken_words,
+)
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import suggest_names
 from housewise.core.validation import StrictModel, read_model
@@ -149,12 +156,13 @@ def told_kinds(state: LabState, turns: Sequence[LabTurn], switches: KnowledgeSwi
     mentioned = mentioned_kinds(turns)
     if not switches.environment:
         return mentioned
-    things = [each for each in state.things if each.kind in mentioned]
-    needed = ["antivirus_floppy"] if any("infected" in each.flags for each in things) else []
-    needed += [PANEL] if "laser_cannon" in mentioned else []
+    infected = any("infected" in each.flags for each in state.things if each.kind in mentioned)
+    needed = [*(["antivirus_floppy"] if infected else []), *([PANEL] if "laser_monitor" in mentioned else [])]
+    # "Print a mug" names two kinds of mugs, but only one of them is printed.
+    to_print = [kind for task in _heard_tasks(turns) if task.task == "print" for kind in task.kinds]
     existing = {kind for each in state.things for kind in (each.kind, each.original)}
-    printed = [made for made in CARTRIDGES.values() if "printer" in mentioned or made not in existing]
-    needed += [each for each, made in CARTRIDGES.items() if made in mentioned and made in printed]
+    to_print += [kind for kind in mentioned if kind not in existing]
+    needed += [cartridge for cartridge, made in CARTRIDGES.items() if made in to_print]
     return tuple(dict.fromkeys([*mentioned, *needed]))
 
 
@@ -171,8 +179,12 @@ def mentioned_kinds(turns: Sequence[LabTurn]) -> tuple[str, ...]:
 
 
 def _named_tasks(turns: Sequence[LabTurn]) -> dict[str, TaskCard]:
-    tasks = [hear_task(turn.action.argument) for turn in turns if turn.action.verb == "Speak"]
-    return {task.task: load_task_cards()[task.task] for task in tasks if task is not None}
+    return {task.task: load_task_cards()[task.task] for task in _heard_tasks(turns)}
+
+
+def _heard_tasks(turns: Sequence[LabTurn]) -> list[HeardTask]:
+    heard = [hear_task(turn.action.argument) for turn in turns if turn.action.verb == "Speak"]
+    return [task for task in heard if task is not None]
 
 
 def _seen_kinds(state: LabState, surroundings: Surroundings, turns: Sequence[LabTurn]) -> list[str]:

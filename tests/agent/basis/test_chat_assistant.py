@@ -154,7 +154,7 @@ def test_knowledge_says_what_stands_in_the_way(is_brief: bool) -> None:
 
 @pytest.mark.parametrize(
     ("speech", "needed"),
-    [("Fire the laser.", "laser control panel"), ("Print an action figure.", "figure cartridge"), ("Hello!", "")],
+    [("Fire the laser.", "laser control panel"), ("Print a mug.", "mug cartridge"), ("Hello!", "")],
 )
 def test_knowledge_lists_what_a_mentioned_thing_needs(speech: str, needed: str) -> None:
     said = (turn(STATE, LabAction("Speak", speech)),)
