@@ -17,6 +17,7 @@ import yaml
 from housewise.core.errors import DataError, UserError, suggest_names
 from housewise.core.files import write_json
 from housewise.core.folder_locks import exclusive_lock
+from housewise.core.provenance import provenance
 from housewise.core.record import Record
 from housewise.core.settings import merge_nested, nest_value
 from housewise.core.text_files import read_json
@@ -155,6 +156,13 @@ class ExperimentRunner:
         """Return how many calls of functions are not finished."""
         return sum(not self._values_file(cell).exists() for cell, _ in self.grid.function_cells)
 
+    def function_provenance(self) -> Iterator[dict[str, Any]]:
+        """Yield what each finished call of a function was made with. Files of earlier versions do not say it."""
+        for cell, _ in self.grid.function_cells:
+            path = self._values_file(cell)
+            if path.exists():
+                yield _read_measured(path).get("made", {})
+
     def find_run(self, planned: PlannedRun) -> Run:
         """Return a run as far as it is played. That of a trained model is as it was started, if it was."""
         folder = self.folder / planned.folder
@@ -230,10 +238,10 @@ class ExperimentRunner:
             if other := [key for key in {**settings, **earlier} if settings.get(key) != earlier.get(key)]:
                 raise UserError(f"{path}: measured with other settings ({other[0]}); give another folder with --out")
             return
-        function = _load_function(reference, "function")
+        function, made = _load_function(reference, "function"), provenance()
         with self.observer.watch_training(", ".join(level for _, level in cell)):
             values = [MeasuredValue(*value) for value in function(**settings)]
-        write_json(path, {"settings": settings, "values": [value._asdict() for value in values]})
+        write_json(path, {"settings": settings, "values": [value._asdict() for value in values], "made": made})
 
     # Memories
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -65,7 +66,28 @@ def test_a_part_is_played_and_the_table_says_what_is_missing(file: Path, tmp_pat
     told = experiment(tmp_path, "mine.yaml", "--only", "planner=scripted", "--only", "seed=1", "--results", "results")
     assert "2 episodes of 2 tasks" in told and (tmp_path / "results/mine.csv").is_file()
     told = experiment(tmp_path, "mine.yaml", "--show")
-    assert "2 episodes of 2 tasks; 16 are missing" in told
+    assert "2 episodes of 2 tasks; 16 are missing" in told and "--quick" not in told
+
+
+def test_the_table_of_a_small_part_says_so(file: Path, tmp_path: Path) -> None:
+    file.write_text(f"{THREE_PLANNERS}quick: {{axes: {{planner: [scripted], seed: ['1']}}, settings: {{houses: 1}}}}\n")
+    assert "These results are of a small part (--quick)." in experiment(tmp_path, "mine.yaml", "--quick")
+
+
+def test_the_table_says_with_which_commits_its_episodes_were_played(file: Path, tmp_path: Path) -> None:
+    experiment(tmp_path, "mine.yaml", "--only", "planner=scripted", "--only", "seed=1", "--out", "out")
+    header = read_table(tmp_path / "out" / "mine.csv").header
+    assert header.episodes.commits == (header.made["commit"],)
+    assert header.episodes.software["housewise"] == (header.made["software"]["housewise"],)
+    record = next((tmp_path / "out").rglob("episodes/*.jsonl"))
+    head, *lines = record.read_text().splitlines()
+    played = json.loads(head)
+    played["data"] |= {"commit": "f" * 40, "changed": True, "started": "2026-01-02T03:04:05+00:00"}
+    record.write_text("\n".join([json.dumps(played), *lines, ""]))
+    experiment(tmp_path, "mine.yaml", "--only", "planner=scripted", "--only", "seed=1", "--out", "out", "--show")
+    again = read_table(tmp_path / "out" / "mine.csv").header
+    assert again.episodes.commits == ("f" * 40, header.made["commit"])
+    assert again.episodes.changed and again.episodes.first.startswith("2026-01-02")
 
 
 def test_all_are_listed_with_what_they_show(tmp_path: Path) -> None:
@@ -217,6 +239,7 @@ def test_a_function_measures_without_runs(tmp_path: Path) -> None:
     assert told.stderr == "note: die loaded is left out: no_such_module is not installed\n"
     header = read_table(tmp_path / "out" / "dice.csv").header
     assert header.settings["coin"] == {"adapter": "tidy", "sides": 2} and header.adapters.keys() == {"tidy"}
+    assert header.episodes.commits == (header.made["commit"],) and header.episodes.first
     assert header.changed_adapters == [] and "replaced" not in told.stdout
 
 
