@@ -31,11 +31,13 @@ def learned(run_folder: Path, tmp_path: Path) -> Path:
         with changed_lines(path) as lines:
             for number, line in enumerate(line for line in lines if line["type"] == "plan"):
                 prompt = [{"role": "user", "content": f"what now? {EVIL}"}]
-                line["data"].update(prompt=prompt, reply=f"step 1: say {number}")
+                worse = {"reply": f"step 1: drop {number}", "reward": -9.0 - number}
+                line["data"].update(prompt=prompt, reply=f"step 1: say {number}", alternatives=[worse])
         pairs = list(demonstrations_from_record(read_house_record(path), ""))
     assert {pair.reward > 0 for pair in pairs} == {True, False}
     kept, statistics = apply_filter("positive", pairs, FilterSettings())
-    write_examples(folder / "iteration-1" / "pairs.jsonl", kept)
+    replayed = kept[0].model_copy(update={"reply": "step 1: demonstrate", "reward": 99.0})
+    write_examples(folder / "iteration-1" / "pairs.jsonl", [*kept, replayed])
     write_json(folder / "iteration-1" / "filter.json", statistics)
     (folder / "iteration-1" / "curve.csv").write_text("step,loss\n1,0.9\n2,0.5\n3,nan\n4,0.4\n")
     for phase in ("imitate", "iteration-1"):
@@ -75,7 +77,10 @@ def test_phases_curves_filters_and_examples(learned: Path) -> None:
     )
     assert "Keep replies whose plan has a positive reward" in page.text
     assert good[0].reply in page.text[kept:rejected]
-    assert any(pair.reply in page.text[rejected:] for pair in pairs if pair.reward <= 0)
+    # The worst are alternatives, also those to kept replies.
+    worst = sorted(pairs, key=lambda pair: pair.reward)[:3]
+    assert all(pair.reply in page.text[rejected:] for pair in worst) and worst[0].reply.startswith("step 1: drop")
+    assert "demonstrate" not in page.text[kept:], "a demonstration that is learned again is neither"
     assert "nan" not in (learned / "report.html").read_text()
     assert len([drawing for drawing in page.all("svg") if drawing.get("class") == "chart"]) == 2
     hrefs = [href for link in page.all("a") if (href := link["href"] or "").endswith("report.html")]
