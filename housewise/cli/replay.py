@@ -33,7 +33,7 @@ def replay(
       # the same replies in the other simulator
       housewise replay runs/merom --simulator habitat
     """
-    run = folder or newest_run(of_several=False, replays=False)
+    run = folder or newest_run(nested=False, replays=False)
     records = records_by_name(run)
     named = run if run.name.strip(".") else run.resolve()
     with run_folder(out, f"{named.name}-replay", named.parent) as target:

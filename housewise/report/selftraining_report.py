@@ -133,13 +133,18 @@ def is_selftraining_folder(folder: Path) -> bool:
 
 
 def write_selftraining_report(
-    folder: Path, options: ReportOptions | None = None, workers: int = 1, progress: Progress | None = None
+    folder: Path,
+    options: ReportOptions | None = None,
+    fresh: bool = False,
+    workers: int = 1,
+    progress: Progress | None = None,
 ) -> Path:
     """Write the report of a self-training and the reports of its evaluations.
 
     Args:
         folder: Folder of the self-training.
         options: See `write_report`.
+        fresh: See `write_report`.
         workers: See `write_report`.
         progress: See `write_report`.
 
@@ -155,7 +160,7 @@ def write_selftraining_report(
     _write(out, folder, phases)
     try:
         for run in runs:
-            write_report(run, options=options, workers=workers, progress=progress)
+            write_report(run, options=options, fresh=fresh, workers=workers, progress=progress)
     finally:
         _write(out, folder, phases)
     return out

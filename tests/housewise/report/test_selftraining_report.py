@@ -15,6 +15,7 @@ from housewise.selftrain.examples import write_examples
 from housewise.selftrain.personalize.filters import FilterSettings, apply_filter
 from housewise.selftrain.personalize.record_demonstrations import demonstrations_from_record
 from housewise.systems.personalize.record import read_house_record, read_house_records
+from tests.commands import housewise, one_line
 from tests.housewise.report.pages import Page
 from tests.record_lines import changed_lines
 
@@ -86,6 +87,25 @@ def test_phases_curves_filters_and_examples(learned: Path) -> None:
     hrefs = [href for link in page.all("a") if (href := link["href"] or "").endswith("report.html")]
     assert hrefs == [f"{phase}/evaluation/test/report.html" for phase in ("imitate", "iteration-1")]
     assert all("100 %" in Page(learned / href).text or "success rate" in Page(learned / href).text for href in hrefs)
+
+
+@pytest.mark.parametrize(
+    "options", [["--single"], ["--compare", "other"], ["--max-episodes", "1"]], ids=lambda options: options[0]
+)
+def test_options_for_single_runs_are_refused(learned: Path, options: list[str]) -> None:
+    assert options[0] in one_line(housewise("report", learned, *options))
+    assert not (learned / "report.html").exists()
+
+
+def test_pages_of_its_runs_are_made_again_on_request(learned: Path) -> None:
+    command = ("report", learned, "--no-film", "--workers", "1", "--films", "0")
+    housewise(*command, code=0)
+    page = next((learned / "imitate" / "evaluation" / "test" / "report").glob("*.html"))
+    page.write_text(f"{page.read_text()}<!-- older -->")
+    housewise(*command, code=0)
+    assert "<!-- older -->" in page.read_text()
+    housewise(*command, "--fresh", code=0)
+    assert "<!-- older -->" not in page.read_text()
 
 
 def test_damaged_files_cost_only_what_they_hold(learned: Path) -> None:

@@ -83,9 +83,15 @@ def test_the_newest_is_where_an_episode_was_finished_last(tmp_path: Path, monkey
             os.utime(folder / "house-0000-run0.jsonl", (number, number))
         planner = "replay" if name == "again" else "scripted"
         (tmp_path / "runs" / name / "config.json").write_text(json.dumps({"agent": {"planner": planner}}))
-    assert newest_run(of_several=True) == Path("runs/again")
-    assert newest_run(of_several=True, replays=False) == Path("runs/taught")
-    assert newest_run(of_several=False, replays=False) == Path("runs/old")
+    (tmp_path / "runs" / "taught" / "summary.json").touch()
+    assert newest_run(nested=True) == Path("runs/again")
+    assert newest_run(nested=True, replays=False) == Path("runs/taught")
+    assert newest_run(nested=False, replays=False) == Path("runs/old")
+    cell = tmp_path / "runs" / "experiments" / "mine" / "seed=1"
+    (cell / "episodes").mkdir(parents=True)
+    (cell / "episodes" / "house-0000-run0.jsonl").touch()
+    assert newest_run(nested=True) == Path("runs/experiments/mine/seed=1")
+    assert newest_run(nested=False) == Path("runs/again")
 
 
 def test_a_new_folder_never_holds_what_was_there(tmp_path: Path) -> None:
