@@ -6,6 +6,7 @@ import importlib
 import inspect
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -255,20 +256,26 @@ class ExperimentRunner:
 
     def _copy_memory(self, planned: PlannedRun) -> None:
         """Copy the memory that a run starts from into its folder, once."""
-        target = MemoryFolder(self.folder / planned.folder / MEMORY_AT_START)
-        if target.people():
+        folder = self.folder / planned.folder / MEMORY_AT_START
+        if MemoryFolder(folder).people():
             return
+        # It gets its name when it is complete: a part of it would be taken for the whole.
+        partial = folder.with_name(f".{MEMORY_AT_START}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        target = MemoryFolder(partial)
         if planned.memory_function is not None:
             source_function = planned.memory_function
             function = _load_function(source_function.function, f"runs.{planned.name}.memory.function")
             target.save(function(self.settings(planned), **source_function.settings))
-        if planned.memory is None:
-            return
-        source, count = planned.memory
-        there = MemoryFolder(self.folder / source.folder / MEMORY)
-        for person in there.people():
-            memory = there.load(person)
-            target.save(memory if count is None else Memory(person, memory.notes[:count]))
+        if planned.memory is not None:
+            source, count = planned.memory
+            there = MemoryFolder(self.folder / source.folder / MEMORY)
+            for person in there.people():
+                memory = there.load(person)
+                target.save(memory if count is None else Memory(person, memory.notes[:count]))
+        if target.people():
+            shutil.rmtree(folder, ignore_errors=True)
+            partial.rename(folder)
 
     def _trained_model(self, training: PlannedTraining, phase: str) -> dict[str, Any]:
         models = self._open_training(training, phase).train(self.folder / training.folder, self.observer)

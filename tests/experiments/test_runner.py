@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -248,8 +249,11 @@ def count_notes(record: Record, memory: Memory | None) -> tuple[float, float]:
     return float(len(memory)) if memory else 0.0, 2.0
 
 
-def test_measures_see_the_memory_at_the_start(tmp_path: Path) -> None:
-    (tmp_path / "notes.yaml").write_text(
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """An experiment whose run ``test`` starts from two notes of the run ``shown``, or from none."""
+    path = tmp_path / "notes.yaml"
+    path.write_text(
         "title: Notes\nshows: Notes.\nsystem: personalize\n"
         "settings: {houses: 1, max_steps: 200, memory.meaning: false}\n"
         "axes:\n  row: {two: {runs: {test: {memory: {notes: 2}}}}, none: {runs: {test: {memory: null}}}}\n"
@@ -257,6 +261,29 @@ def test_measures_see_the_memory_at_the_start(tmp_path: Path) -> None:
         "  test: {settings: {planner: memory_lookup}, memory: shown}\n"
         "measures: [{notes: {function: 'tests.experiments.test_runner:count_notes'}}]\n"
     )
+    return path
+
+
+def test_measures_see_the_memory_at_the_start(notes: Path, tmp_path: Path) -> None:
     told = experiment(tmp_path, "notes.yaml", "--out", "out")
     assert "two     2.0" in told and "none    0.0" in told
     assert ",notes,2,2" in (tmp_path / "out/notes.csv").read_text(), "value and weight"
+
+
+def test_a_memory_is_copied_whole_or_not_at_all(notes: Path, tmp_path: Path) -> None:
+    words = ("notes.yaml", "--only", "row=two", "--out", "out")
+    experiment(tmp_path, *words)
+    shutil.rmtree(tmp_path / "out" / "test")
+    memories = MemoryFolder(tmp_path / "out" / "shown" / "memory")
+    (first,) = memories.people()
+    second = memories.root / "zzz" / "notes.jsonl"
+    second.parent.mkdir()
+    second.write_text("damaged")
+    refused = run_module("housewise", ["experiment", *words], cwd=tmp_path, code=2)
+    assert "zzz/notes.jsonl" in refused.stderr and not list((tmp_path / "out" / "test").rglob("memory_at_start"))
+    second.unlink()
+    memories.save(Memory("zzz", [reaction_note("zzz", "mug", SpokenPlace("table", "kitchen"), False)]))
+    experiment(tmp_path, *words)
+    copied = next((tmp_path / "out" / "test").rglob("memory_at_start"))
+    assert [len(MemoryFolder(copied).load(person)) for person in (first, "zzz")] == [2, 1]
+    assert [path.name for path in copied.parent.iterdir() if "partial" in path.name] == []
