@@ -91,7 +91,8 @@ def replay_run(
         "simulator": first.initial_state.simulator,
         **settings,
     }
-    play_run(Personalize(replay_settings(first.header).with_changes(**changed)), out, console)
+    system = Personalize(replay_settings(first.header).with_changes(**changed))
+    play_run(system, out, console, has_quick=False)
     # A resumed folder may hold more episodes than the earlier run.
     replayed = [record for record in read_house_records(out / "episodes") if record.name in records]
     same = sum(records[record.name].final.placements == record.final.placements for record in replayed)
