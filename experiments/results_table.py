@@ -21,6 +21,7 @@ from housewise.core.provenance import provenance
 from housewise.core.settings import nested_differences
 from housewise.core.text_files import read_text
 from housewise.core.validation import read_model
+from housewise.experiments.episode_provenance import EpisodeProvenance, read_episode_provenance
 from housewise.experiments.experiment_file import Experiment
 from housewise.experiments.runner import ExperimentRunner, Measurement
 from housewise.language.adapters import adapter_fingerprint, bundled_adapters
@@ -79,7 +80,8 @@ class ResultsHeader(BaseModel):
         settings: Settings of each measured run that differ from the system's defaults, or of each call of a function,
             by its label.
         adapters: Names of adapters and the SHA-256 of their weights, by name.
-        made: Commit, software, command, machine and date; see ``core.provenance``.
+        episodes: Commits, dates and software of its episodes.
+        made: Commit, software, command, machine and date of the program that wrote the table; see ``core.provenance``.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -95,6 +97,7 @@ class ResultsHeader(BaseModel):
     rows: int = 0
     settings: dict[str, Any] = {}
     adapters: dict[str, Any] = {}
+    episodes: EpisodeProvenance = EpisodeProvenance()
     made: dict[str, Any] = {}
 
     @property
@@ -151,7 +154,7 @@ class ResultsTable:
 
 def make_table(name: str, runner: ExperimentRunner) -> ResultsTable:
     """Return the results of an experiment, as far as it is played."""
-    experiment, made = runner.experiment, provenance()
+    experiment = runner.experiment
     # Opening a run reads its settings and episodes, so each is opened once.
     opened = {planned.folder: planned for planned in runner.grid.measured_runs}
     runs = {folder: runner.find_run(planned) for folder, planned in opened.items()}
@@ -174,7 +177,8 @@ def make_table(name: str, runner: ExperimentRunner) -> ResultsTable:
             },
         },
         adapters=_adapters(runner, [run for folder, run in runs.items() if opened[folder].model is None]),
-        made=made,
+        episodes=read_episode_provenance(runner),
+        made=provenance(),
     )
     return ResultsTable(header, _to_frame(list(experiment.axes), runner.measurements()))
 

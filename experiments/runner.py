@@ -6,6 +6,7 @@ import importlib
 import inspect
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,6 +18,7 @@ import yaml
 from housewise.core.errors import DataError, UserError, suggest_names
 from housewise.core.files import write_json
 from housewise.core.folder_locks import exclusive_lock
+from housewise.core.provenance import provenance
 from housewise.core.record import Record
 from housewise.core.settings import merge_nested, nest_value
 from housewise.core.text_files import read_json
@@ -155,6 +157,13 @@ class ExperimentRunner:
         """Return how many calls of functions are not finished."""
         return sum(not self._values_file(cell).exists() for cell, _ in self.grid.function_cells)
 
+    def function_provenance(self) -> Iterator[dict[str, Any]]:
+        """Yield what each finished call of a function was made with. Files of earlier versions do not say it."""
+        for cell, _ in self.grid.function_cells:
+            path = self._values_file(cell)
+            if path.exists():
+                yield _read_measured(path).get("made", {})
+
     def find_run(self, planned: PlannedRun) -> Run:
         """Return a run as far as it is played. That of a trained model is as it was started, if it was."""
         folder = self.folder / planned.folder
@@ -230,10 +239,10 @@ class ExperimentRunner:
             if other := [key for key in {**settings, **earlier} if settings.get(key) != earlier.get(key)]:
                 raise UserError(f"{path}: measured with other settings ({other[0]}); give another folder with --out")
             return
-        function = _load_function(reference, "function")
+        function, made = _load_function(reference, "function"), provenance()
         with self.observer.watch_training(", ".join(level for _, level in cell)):
             values = [MeasuredValue(*value) for value in function(**settings)]
-        write_json(path, {"settings": settings, "values": [value._asdict() for value in values]})
+        write_json(path, {"settings": settings, "values": [value._asdict() for value in values], "made": made})
 
     # Memories
 
@@ -247,20 +256,26 @@ class ExperimentRunner:
 
     def _copy_memory(self, planned: PlannedRun) -> None:
         """Copy the memory that a run starts from into its folder, once."""
-        target = MemoryFolder(self.folder / planned.folder / MEMORY_AT_START)
-        if target.people():
+        folder = self.folder / planned.folder / MEMORY_AT_START
+        if MemoryFolder(folder).people():
             return
+        # It gets its name when it is complete: a part of it would be taken for the whole.
+        partial = folder.with_name(f".{MEMORY_AT_START}.partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        target = MemoryFolder(partial)
         if planned.memory_function is not None:
             source_function = planned.memory_function
             function = _load_function(source_function.function, f"runs.{planned.name}.memory.function")
             target.save(function(self.settings(planned), **source_function.settings))
-        if planned.memory is None:
-            return
-        source, count = planned.memory
-        there = MemoryFolder(self.folder / source.folder / MEMORY)
-        for person in there.people():
-            memory = there.load(person)
-            target.save(memory if count is None else Memory(person, memory.notes[:count]))
+        if planned.memory is not None:
+            source, count = planned.memory
+            there = MemoryFolder(self.folder / source.folder / MEMORY)
+            for person in there.people():
+                memory = there.load(person)
+                target.save(memory if count is None else Memory(person, memory.notes[:count]))
+        if target.people():
+            shutil.rmtree(folder, ignore_errors=True)
+            partial.rename(folder)
 
     def _trained_model(self, training: PlannedTraining, phase: str) -> dict[str, Any]:
         models = self._open_training(training, phase).train(self.folder / training.folder, self.observer)

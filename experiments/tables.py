@@ -103,6 +103,7 @@ def format_results(
     body = [[heading, *(cells.get((*row, *column), NONE) for column in column_keys)] for heading, row in headed]
     headings = [_join_levels(header, columns, key) for key in column_keys]
     notes = [*(experiment.notes if experiment else ()), *map(describe_change, header.changed_adapters)]
+    notes += ["These results are of a small part (--quick)."] if header.quick else []
     beside = ["Published values are in brackets; they are of other models and data."] if has_published else []
     return FormattedTable(header.title, ["", *headings], body, [_describe(results, over), *beside, *notes])
 

@@ -15,9 +15,6 @@ from housewise.language.adapters import IMITATE
 from housewise.selftrain.trainers import ModelReference
 from housewise.selftrain.training_folder import TrainingObserver
 
-WARM_UP = "warm-up"
-"""Phase of ADAPT whose model all learners start from."""
-
 
 @dataclass(frozen=True)
 class OpenedTraining:
@@ -98,7 +95,7 @@ def _open_basis(config: Path | None, settings: Mapping[str, Any]) -> OpenedTrain
 
 
 def _open_adapt(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
-    from housewise.selftrain.adapt.adapt_training import AdaptTraining
+    from housewise.selftrain.adapt.adapt_training import WARM_UP, AdaptTraining
     from housewise.selftrain.adapt.fold_training import LEARNERS, open_fold
     from housewise.selftrain.adapt.settings import load_adapt_training
 

@@ -20,23 +20,11 @@ _SMALLEST = 1e-3
 _OFFSET = 0.02
 """Added to inverse temperatures before their logarithm is taken, so that 0 has one."""
 
-
-@dataclass(frozen=True)
-class TrustPrior:
-    """Trust before any note, as a log-normal distribution.
-
-    Attributes:
-        familiar: Its centre for kinds of objects that the model was trained to judge.
-        unfamiliar: Its centre for other kinds.
-        spread: Its standard deviation, of the natural logarithm.
-    """
-
-    familiar: float = 0.3
-    unfamiliar: float = 0.1
-    spread: float = 0.5
-
-
-TRUST_PRIOR = TrustPrior()
+_FAMILIAR, _UNFAMILIAR = 0.3, 0.1
+"""Centres of the trust before any note, which is log-normal, for kinds of objects that the model was trained to judge
+and for others."""
+_SPREAD = 0.5
+"""Standard deviation of its natural logarithm."""
 
 
 @dataclass(frozen=True)
@@ -67,21 +55,20 @@ class ModelTrust:
     unfamiliar: float
 
 
-def estimate_trust(kinds: Iterable[ScoredKind], prior: TrustPrior = TRUST_PRIOR) -> ModelTrust:
+def estimate_trust(kinds: Iterable[ScoredKind]) -> ModelTrust:
     """Return the trust in a model, the mean of its posterior distribution given notes.
 
     Args:
         kinds: Kinds of objects with notes.
-        prior: Trust before any note.
     """
     scored = list(kinds)
 
     def mean(center: float, is_familiar: bool) -> float:
-        distance = np.log((_TEMPERATURES + _OFFSET) / (center + _OFFSET)) / prior.spread
+        distance = np.log((_TEMPERATURES + _OFFSET) / (center + _OFFSET)) / _SPREAD
         logs = -0.5 * distance**2 + sum(_log_likelihood(kind) for kind in scored if kind.is_familiar == is_familiar)
         return float(softmax(logs) @ _TEMPERATURES)
 
-    return ModelTrust(mean(prior.familiar, True), mean(prior.unfamiliar, False))
+    return ModelTrust(mean(_FAMILIAR, True), mean(_UNFAMILIAR, False))
 
 
 def placement_probabilities(scores: Sequence[float], trust: float) -> NDArray[np.float64]:

@@ -7,7 +7,6 @@ the better they agree with the notes that there are; see model_trust.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
@@ -27,24 +26,14 @@ _MAX_KINDS = 24
 _MAX_SEARCHED = 300
 """Kinds among which they are searched."""
 
-
-@dataclass(frozen=True)
-class WeighingConstants:
-    """Constants of the weighing, chosen by training tasks of two scenes and by generated houses with known people.
-
-    Attributes:
-        notes_per_trust: Number of notes about a placement that the model's opinion weighs as much as, at a trust of 1.
-        log_odds: Log-odds that a placement is right to which the model gives an average probability.
-        full_trust: Trust from which on an object goes to whatever place has the higher value. Below, the difference has
-            to be larger; without trust it is the kernel's margin.
-    """
-
-    notes_per_trust: float = 3.0
-    log_odds: float = -0.75
-    full_trust: float = 0.6
-
-
-WEIGHING = WeighingConstants()
+# Chosen by training tasks of two scenes and by generated houses with known people.
+_NOTES_PER_TRUST = 3.0
+"""Number of notes about a placement that the model's opinion weighs as much as, at a trust of 1."""
+_LOG_ODDS = -0.75
+"""Log-odds that a placement is right to which the model gives an average probability."""
+_FULL_TRUST = 0.6
+"""Trust from which on an object goes to whatever place has the higher value. Below, the difference has to be larger;
+without trust it is the kernel's margin."""
 
 
 class NoteWeighing:
@@ -54,7 +43,6 @@ class NoteWeighing:
         scorer: Scores placements.
         knowledge: What is known about the person.
         familiar: Kinds of objects that the model was trained to judge. None for all.
-        constants: Constants of the weighing.
     """
 
     ignores_judgements = True
@@ -64,10 +52,8 @@ class NoteWeighing:
         scorer: PlacementScorer,
         knowledge: PreferenceKnowledge,
         familiar: frozenset[str] | None = None,
-        constants: WeighingConstants = WEIGHING,
     ) -> None:
         self._scorer, self._knowledge, self._familiar = scorer, knowledge, familiar
-        self._constants = constants
         self._trusts: dict[frozenset[str], ModelTrust] = {}
 
     def trust(self, graph: SceneGraph, messages: tuple[Message, ...]) -> ModelTrust:
@@ -105,7 +91,7 @@ class NoteWeighing:
         best = max(others, key=values.__getitem__, default=None)
         if best is None or stays not in values:
             return best or stays, best
-        margin = KERNEL.margin * max(0.0, 1 - weight / self._constants.full_trust)
+        margin = KERNEL.margin * max(0.0, 1 - weight / _FULL_TRUST)
         return (best if values[best] >= values[stays] + margin else stays), best
 
     def _values(self, choice: Choice, trust: float) -> dict[str, float]:
@@ -116,8 +102,8 @@ class NoteWeighing:
             # The score of the present receptacle, which comes last, is that of staying there.
             by_kind.setdefault(remove_numbers(place or ""), score)
         compared = [scores[place] if place in scores else by_kind[remove_numbers(place)] for place in places]
-        odds = np.exp(self._constants.log_odds) * len(places) * placement_probabilities(compared, trust)
-        opinion = PlacementOpinion(list(2 * odds / (1 + odds) - 1), self._constants.notes_per_trust * trust)
+        odds = np.exp(_LOG_ODDS) * len(places) * placement_probabilities(compared, trust)
+        opinion = PlacementOpinion(list(2 * odds / (1 + odds) - 1), _NOTES_PER_TRUST * trust)
         values = self._knowledge.placement_values(choice.thing, places, opinion)
         return dict(zip(places, values, strict=True))
 

@@ -51,9 +51,14 @@ def compare_engines(
         peers: Engines of transformers: ``generate`` and ``continuous_batching``.
         server: Address of a llama.cpp server with the same model.
         threads: Number of threads of this process. Start a server with as many.
-        run: Folder of a run that a language model has played.
+        run: Folder of a run that a language model has played, which ``plans`` are taken from.
         **sizes: Numbers of tokens or plans, by the work.
+
+    Raises:
+        UserError: There is no run to take plans from, or an engine does not do its work.
     """
+    if work == "plans" and run is None:
+        raise UserError("work=plans: needs a run to take plans from; set run=FOLDER to one that a model has played")
     import torch
 
     from housewise.language.local.weights import load_model

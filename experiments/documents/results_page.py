@@ -61,10 +61,16 @@ def _draw_differences(results: ResultsTable, experiment: Experiment) -> Iterator
 
 def _describe(name: str, header: ResultsHeader) -> Iterator[str]:
     """Yield parts of a sentence about how a table was made."""
-    made = header.made
-    commit, date = str(made.get("commit") or ""), str(made.get("date") or "")
-    yield f"measured {f'on {date[:10]} ' if date else ''}at commit {commit[:8] or 'unknown'}"
-    if made.get("changed"):
+    episodes, made = header.episodes, header.made
+    commits, changed = [str(made.get("commit") or "")], bool(made.get("changed"))
+    days = [str(made.get("date") or "")[:10]]
+    if episodes.knows_commit:
+        commits, changed = [commit or "" for commit in episodes.commits], episodes.changed
+        days = list(dict.fromkeys((episodes.first[:10], episodes.last[:10])))
+    when = f"from {days[0]} to {days[1]} " if len(days) > 1 else f"on {days[0]} " if days[0] else ""
+    listed = ", ".join(commit[:8] or "unknown" for commit in commits)
+    yield f"measured {when}at {'commits' if len(commits) > 1 else 'commit'} {listed}"
+    if changed:
         yield "with changes that are in no commit"
     for adapter, files in header.adapters.items():
         digest = next((value for key, value in files.items() if key.endswith(".safetensors")), "")

@@ -45,7 +45,7 @@ def select_recorded_goals(
     Args:
         recordings: Folder of recorded responses.
         task: Recorded task by name.
-        selector: ``recorded``, ``best`` (the highest recorded rank), ``nearest`` (the fixture whose name is closest in
+        selector: ``recorded``, ``best`` (the best recorded rank), ``nearest`` (the fixture whose name is closest in
             meaning), ``nearest of the lessons`` (the fixture of the closest thing that the adapter learned from),
             ``goal likelihood``, ``number likelihood`` or ``numbered``.
         adapter: Adapter of the local model, in which ``{seed}`` stands for the seed.
@@ -135,9 +135,9 @@ class _Picking:
 
 
 def _candidates(analysed: Analysed) -> list[GoalCandidate]:
-    """Return viable recorded goals in ascending order. Ranks stand in for probabilities, which were not published.
+    """Return viable recorded goals, the most probable first by rank. Probabilities themselves were not published.
 
-    Goals of repairs have no rank; they come before the others, in the order of their evaluation.
+    Goals of repairs have no rank; they come after the others, in the order of their evaluation.
     """
     viable = [pair for pair in analysed if pair[1].viable]
     ordered = sorted(viable, key=lambda pair: (pair[0].rank is None, pair[0].rank or 0, pair[0].viable_position or 0))

@@ -38,7 +38,7 @@ def export(
     from housewise.core.tables import progress_bars
     from housewise.export import export_run
 
-    folder = folder or newest_run(of_several=False)
+    folder = folder or newest_run(nested=False)
     target = out or folder / to
     console = Console()
 

@@ -33,7 +33,7 @@ def replay(
       # the same replies in the other simulator
       housewise replay runs/merom --simulator habitat
     """
-    run = folder or newest_run(of_several=False, replays=False)
+    run = folder or newest_run(nested=False, replays=False)
     records = records_by_name(run)
     named = run if run.name.strip(".") else run.resolve()
     with run_folder(out, f"{named.name}-replay", named.parent) as target:
@@ -91,7 +91,8 @@ def replay_run(
         "simulator": first.initial_state.simulator,
         **settings,
     }
-    play_run(Personalize(replay_settings(first.header).with_changes(**changed)), out, console)
+    system = Personalize(replay_settings(first.header).with_changes(**changed))
+    play_run(system, out, console, has_quick=False)
     # A resumed folder may hold more episodes than the earlier run.
     replayed = [record for record in read_house_records(out / "episodes") if record.name in records]
     same = sum(records[record.name].final.placements == record.final.placements for record in replayed)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from housewise.core.console import Console, print_lines, print_note
+from housewise.core.errors import UserError
 from housewise.core.hardware import usable_cores
 from housewise.terminal.option_values import simulator_choice
 from housewise.terminal.options import SimulatorOptions, option
@@ -24,7 +25,8 @@ def report(
         Path | None,
         typer.Argument(
             metavar="FOLDER",
-            help="Folder of a run, of several runs, or of a self-training. Default: the newest one in runs/.",
+            help="Folder of a run, of several runs, or of a self-training. Default: the newest run or self-training in "
+            "runs/.",
         ),
     ] = None,
     films: Annotated[
@@ -39,7 +41,9 @@ def report(
     single: Annotated[
         bool, option(None, "Write one self-contained file, with pictures of some episodes.", "--single")
     ] = False,
-    max_episodes: Annotated[int, option("N", "Number of episodes in the file of --single, worst first.", min=0)] = 12,
+    max_episodes: Annotated[
+        int | None, option("N", "Number of episodes in the file of --single, worst first. Default: 12.", min=0)
+    ] = None,
     against: Annotated[
         Path | None, option("FOLDER", "Folder of another run. Adds the paired differences to it.", "--compare")
     ] = None,
@@ -70,10 +74,16 @@ def report(
     made again.
     """
     from housewise.core.tables import progress_bars
-    from housewise.report import ReportOptions, write_report, write_single
+    from housewise.report import MAX_IN_ONE, ReportOptions, write_report, write_single
     from housewise.report.selftraining_report import is_selftraining_folder, write_selftraining_report
 
-    folder = folder or newest_run(of_several=True)
+    if max_episodes is not None and not single:
+        raise UserError("--max-episodes: is the number of episodes in the file of --single; give --single too")
+    folder = folder or newest_run(nested=True)
+    if is_selftraining_folder(folder):
+        for given, name in ((single, "--single"), (against is not None, "--compare")):
+            if given:
+                raise UserError(f"{name}: {folder} is a self-training; name one of its runs, or leave {name} out")
     options = ReportOptions(film, simulator_choice(**vars(renderer)), *_select_pictured(films or []))
     count = workers or min(usable_cores(), _MAX_WORKERS)
     console = Console()
@@ -92,11 +102,10 @@ def report(
             show_progress(what, done, total)
 
         if is_selftraining_folder(folder):
-            path = write_selftraining_report(folder, options, workers=count, progress=show_progress)
+            path = write_selftraining_report(folder, options, fresh, count, show_progress)
         elif single:
-            path = write_single(
-                folder, options=options, against=against, max_episodes=max_episodes, progress=show_progress
-            )
+            shown = MAX_IN_ONE if max_episodes is None else max_episodes
+            path = write_single(folder, options=options, against=against, max_episodes=shown, progress=show_progress)
         else:
             path = write_report(
                 folder, options=options, against=against, fresh=fresh, workers=count, progress=show_progress_and_index

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import shlex
 import subprocess
@@ -34,20 +35,23 @@ _NOT_CODE = (":(exclude)results", ":(exclude)*.md")
 def provenance() -> dict[str, Any]:
     """Return what a file of results was made with.
 
-    Call this when the work starts, since the code may change while it runs.
-
     Returns:
         ``commit``: commit of the checkout that this runs from, or None. ``changed``: whether the code differs from the
         commit, or None. ``command``: the command line, with absolute paths reduced to their last part. ``date``: UTC,
         ISO 8601. ``software``, ``machine``: see ``software_versions`` and ``hardware.describe_machine``.
     """
-    commit, changed = _checkout()
+    commit, changed = checkout()
     made = {"commit": commit, "changed": changed, "command": _command(), "date": now()}
     return {**made, "software": software_versions(), "machine": describe_machine()}
 
 
-def _checkout() -> tuple[str | None, bool | None]:
-    """Return the commit, and whether files other than results and documents differ from it."""
+# The code may change while the program runs, which keeps what it has imported.
+@functools.cache
+def checkout() -> tuple[str | None, bool | None]:
+    """Return the commit of the checkout that this runs from, and whether its code differs from the commit.
+
+    Changes of results and documents do not count. Outside of a checkout, both are None.
+    """
     here = Path(__file__)
     try:
         # A virtual environment may lie in the checkout of another project.

@@ -114,6 +114,8 @@ class Header(Event):
         memory: Digest of the person's memory at the start; None without a memory.
         initial_state: Initial state of the episode, as defined by the system.
         software: Versions by package.
+        commit: Commit of the checkout that played the episode; None if there is none, or in older records.
+        changed: Whether the code differed from the commit; None without a commit.
         started: Start time, UTC, ISO 8601.
     """
 
@@ -132,6 +134,8 @@ class Header(Event):
     memory: str | None = None
     initial_state: dict[str, Any] = Field(default_factory=dict)
     software: dict[str, str] = Field(default_factory=dict)
+    commit: str | None = None
+    changed: bool | None = None
     started: str = ""
 
     @property

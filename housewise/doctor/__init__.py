@@ -21,7 +21,7 @@ from housewise.doctor.chat_server import ServerChoice
 from housewise.doctor.check_list import list_checks
 from housewise.doctor.findings import CORE, SERVER, Finding, run_check
 from housewise.doctor.findings_table import print_findings
-from housewise.doctor.isolated_checks import TIME_LIMIT, collect_findings, start_check
+from housewise.doctor.isolated_checks import collect_findings, start_check
 
 __all__ = ["Finding", "is_simulator_working", "run_checks", "run_doctor"]
 
@@ -60,14 +60,11 @@ def run_doctor(
     return is_working and not any(found.topic == SERVER and found.state == "broken" for found in findings)
 
 
-def run_checks(
-    data: Path | None, limit: float = TIME_LIMIT, gpu: GpuSetting = ANY, server: ServerChoice | None = None
-) -> list[Finding]:
+def run_checks(data: Path | None, gpu: GpuSetting = ANY, server: ServerChoice | None = None) -> list[Finding]:
     """Run all checks. An error in a check is one of its findings, and is not raised.
 
     Args:
         data: Folder of the Housekeep data, or None if none is named.
-        limit: Time limit in seconds of a check that runs in its own process.
         gpu: CUDA devices that habitat-sim is tested on.
         server: Chat server to test, or None to test none.
     """
@@ -79,9 +76,7 @@ def run_checks(
         return [
             finding
             for check in checks
-            for finding in (
-                collect_findings(check, started[check.what], limit) if check.is_isolated else run_check(check)
-            )
+            for finding in (collect_findings(check, started[check.what]) if check.is_isolated else run_check(check))
         ]
 
 

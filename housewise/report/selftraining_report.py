@@ -6,7 +6,7 @@ import csv
 import glob
 import io
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
@@ -26,7 +26,11 @@ from housewise.report.rendering import render
 from housewise.report.report import write_report
 from housewise.rollout.scores import VERSION
 from housewise.selftrain.examples import EpisodeDemonstration, read_examples
-from housewise.selftrain.personalize.record_demonstrations import demonstrations_from_record
+from housewise.selftrain.personalize.record_demonstrations import (
+    demonstrations_from_record,
+    executed_reply,
+    make_demonstration,
+)
 from housewise.selftrain.personalize.settings import read_selftraining
 from housewise.systems.personalize.record import read_house_record
 
@@ -129,13 +133,18 @@ def is_selftraining_folder(folder: Path) -> bool:
 
 
 def write_selftraining_report(
-    folder: Path, options: ReportOptions | None = None, workers: int = 1, progress: Progress | None = None
+    folder: Path,
+    options: ReportOptions | None = None,
+    fresh: bool = False,
+    workers: int = 1,
+    progress: Progress | None = None,
 ) -> Path:
     """Write the report of a self-training and the reports of its evaluations.
 
     Args:
         folder: Folder of the self-training.
         options: See `write_report`.
+        fresh: See `write_report`.
         workers: See `write_report`.
         progress: See `write_report`.
 
@@ -151,7 +160,7 @@ def write_selftraining_report(
     _write(out, folder, phases)
     try:
         for run in runs:
-            write_report(run, options=options, workers=workers, progress=progress)
+            write_report(run, options=options, fresh=fresh, workers=workers, progress=progress)
     finally:
         _write(out, folder, phases)
     return out
@@ -223,7 +232,10 @@ def _phase_content(folder: Path, phase: _Phase) -> PhaseContent:
     place = folder / phase.phase
     filtered = _read_if_present(place / "filter.json", _read_filter_report, notes)
     learned = _read_if_present(place / "pairs.jsonl", _read_pairs, notes) or []
-    kept, rejected = _examples(learned, place / "grow" / "episodes", notes)
+    # The lessons and the demonstrations that are learned again follow the kept pairs in the file.
+    chosen = learned if filtered is None else learned[: filtered.kept.count]
+    kept = _distinct_examples(sorted(chosen, key=lambda pair: -pair.reward))
+    rejected = _rejected_examples(chosen, _attempted_pairs(folder, place / "grow" / "episodes", chosen, notes))
     rewards, moved = _shares(filtered)
     why = _describe_filter(filtered)
     return PhaseContent(
@@ -248,28 +260,45 @@ def _read_pairs(path: Path) -> list[EpisodeDemonstration]:
     return read_examples(path, EpisodeDemonstration)
 
 
-def _examples(
-    learned: Sequence[EpisodeDemonstration], grown: Path, notes: list[str]
-) -> tuple[list[EpisodeDemonstration], list[EpisodeDemonstration]]:
-    """Return the best kept pairs and the worst other pairs, without duplicate replies."""
-    taken = {_place(pair) for pair in learned}
-    rejected: list[EpisodeDemonstration] = []
-    for pair in _read_attempted_pairs(grown, notes):
-        if _place(pair) not in taken:
-            rejected = sorted([*rejected, pair], key=lambda pair: pair.reward)[: 4 * _EXAMPLES]
-    return _distinct_examples(sorted(learned, key=lambda pair: -pair.reward)), _distinct_examples(rejected)
+def _rejected_examples(
+    kept: Sequence[EpisodeDemonstration], attempted: Iterable[EpisodeDemonstration]
+) -> list[EpisodeDemonstration]:
+    """Return the worst attempted pairs that were not kept, without duplicate replies."""
+    taken = {_attempt_key(pair) for pair in kept}
+    worst: dict[str, EpisodeDemonstration] = {}
+    for pair in attempted:
+        if _attempt_key(pair) in taken or (pair.reply in worst and worst[pair.reply].reward <= pair.reward):
+            continue
+        worst[pair.reply] = pair
+        worst = dict(sorted(worst.items(), key=lambda item: item[1].reward)[:_EXAMPLES])
+    return list(worst.values())
 
 
-def _read_attempted_pairs(grown: Path, notes: list[str]) -> Iterator[EpisodeDemonstration]:
+def _attempted_pairs(
+    folder: Path, grown: Path, kept: Sequence[EpisodeDemonstration], notes: list[str]
+) -> Iterator[EpisodeDemonstration]:
+    """Yield the pairs that the filter was given. Those that were relabelled have the replies as they were."""
+    try:
+        target = read_selftraining(folder / "config.json").target
+    except UserError:
+        target = "raw"
+    prefix = kept[0].prefix if kept else ""
     for path in find_paths(grown, "*.jsonl"):
         try:
-            yield from demonstrations_from_record(read_house_record(path), "")
+            record = read_house_record(path)
+            if target != "relabelled":
+                yield from demonstrations_from_record(record, prefix, target)
+                continue
+            # Alternatives are not relabelled.
+            for plan in (plan for plan in record.plans if plan.prompt):
+                yield make_demonstration(record, plan, executed_reply(record, plan), prefix, plan.reply)
         except UserError as error:
             notes.append(f"Left out: {error}")
 
 
-def _place(pair: EpisodeDemonstration) -> tuple[str, int, int, int]:
-    return pair.scene, pair.episode, pair.run, pair.plan
+def _attempt_key(pair: EpisodeDemonstration) -> tuple[Any, ...]:
+    """Return what identifies one of the replies to a prompt. Its text may have changed; see LearningTarget."""
+    return pair.scene, pair.episode, pair.run, pair.plan, pair.reward, pair.moved, pair.discovered
 
 
 def _distinct_examples(pairs: Sequence[EpisodeDemonstration]) -> list[EpisodeDemonstration]:
@@ -293,7 +322,7 @@ def _describe_filter(filtered: _FilterReport | None) -> str:
     if filtered is None:
         return ""
     if filtered.filter == "all":
-        return "All that was shown."
+        return "Demonstrations are not filtered."
     # The name comes from a file, so that no other module is imported for it.
     found = load_plugin(FILTERS, filtered.filter, "filter") if filtered.filter in plugin_names(FILTERS) else None
     return (found.__doc__ or "").partition("\n")[0]

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from housewise.core.provenance import now, software_versions
+from housewise.core.provenance import checkout, now, software_versions
 from housewise.core.record import Header, Outcome
 from housewise.core.record_files import RecordWriter
 from housewise.language.base import ChatModel
@@ -98,6 +98,7 @@ class EpisodeRunner:
 
     def _header(self, scheduled: ScheduledJob, opened: EpisodeSetup, attempt: int) -> Header:
         system, job = self._system, scheduled.job
+        commit, changed = checkout()
         return Header(
             system=system.name,
             task=job.task.name,
@@ -112,5 +113,7 @@ class EpisodeRunner:
             memory=None if scheduled.memory is None else scheduled.memory.digest,
             initial_state={} if opened.initial_state is None else opened.initial_state.model_dump(mode="json"),
             software=software_versions(),
+            commit=commit,
+            changed=changed,
             started=now(),
         )

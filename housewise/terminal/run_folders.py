@@ -66,25 +66,27 @@ def _new_folder(name: str, parent: Path) -> Path:
     raise UserError(f"{parent}: is a file, and runs go into a folder of that name; name another folder with --out")
 
 
-def newest_run(of_several: bool, replays: bool = True) -> Path:
-    """Return the folder in ``runs/`` in which an episode was finished last.
+def newest_run(nested: bool, replays: bool = True) -> Path:
+    """Return the folder of the run below ``runs/`` in which an episode was finished last.
 
     Args:
-        of_several: Whether folders with several runs count, such as those of self-training.
+        nested: Whether runs within other folders count. A self-training counts as a whole, and an experiment by its
+            single runs.
         replays: Whether replays of other runs count.
 
     Raises:
         UserError: No run has a finished episode.
     """
-    pattern = "**/episodes/*.jsonl" if of_several else "episodes/*.jsonl"
     times: dict[Path, float] = {}
-    for folder in find_paths(RUNS, "*/"):
-        finished = [path.stat().st_mtime for path in find_paths(folder, pattern)]
-        if finished and (replays or not _is_replay(folder)):
-            times[folder] = max(finished)
+    for path in find_paths(RUNS, "*/**/episodes/*.jsonl" if nested else "*/episodes/*.jsonl"):
+        run = path.parent.parent
+        times[run] = max(times.get(run, 0.0), path.stat().st_mtime)
+    times = {run: time for run, time in times.items() if replays or not _is_replay(run)}
     if not times:
         raise UserError(f"no run with finished episodes in {RUNS.absolute()}; name the folder of one")
-    return max(times, key=lambda folder: times[folder])
+    newest = max(times, key=lambda run: times[run])
+    trainings = (folder for folder in newest.parents if (folder / "summary.json").is_file() and RUNS in folder.parents)
+    return next(trainings, newest)
 
 
 def shell_command(command: str, folder: Path) -> str:

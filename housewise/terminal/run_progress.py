@@ -34,7 +34,12 @@ _QUICK_SECONDS = 2 * 60
 
 
 def play_run(
-    system: System[Any], out: Path, console: Console, log_to: Sequence[str] = (), summary: bool = True
+    system: System[Any],
+    out: Path,
+    console: Console,
+    log_to: Sequence[str] = (),
+    summary: bool = True,
+    has_quick: bool = True,
 ) -> dict[str, Any]:
     """Play a run with live progress and one line per episode, and return its figures.
 
@@ -44,13 +49,14 @@ def play_run(
         console: Where progress is shown.
         log_to: Names of the trackers that log the figures of episodes.
         summary: Whether the run is announced before, and its table and its files are printed after it.
+        has_quick: Whether the command has the option ``--quick``.
     """
     session = Run(system, out)
     session.check_start()
     with open_curves(log_to, out, lambda line: print_lines(console, line)) as curves:
         if summary:
             print_lines(console, f"run: {out}", f"look at it, now or later: {shell_command('report', out)}")
-            print_lines(console, *announcement_lines(session))
+            print_lines(console, *announcement_lines(session, has_quick))
         try:
             with resume_hint(console, out), progress_bars(console, shown=not system.interactive) as progress:
                 tracked = EpisodeTrackingCallback(RunProgress(progress, session), curves, session)
@@ -66,7 +72,7 @@ def play_run(
         return figures
 
 
-def announcement_lines(session: Run) -> list[str]:
+def announcement_lines(session: Run, has_quick: bool = True) -> list[str]:
     """Return one line about the models and one about the number of episodes, their expected duration and requests."""
     system, done, left = session.system, len(session.finished_jobs), len(session.open_jobs)
     if not left:
@@ -78,7 +84,7 @@ def announcement_lines(session: Run) -> list[str]:
     each = system.expected_seconds
     if left and each is not None:
         yet_to_play += f", roughly {format_duration(left * each)} on two CPU cores"
-        if left > 1 and left * each > _LONG_SECONDS and not session.skipped_episodes:
+        if left > 1 and left * each > _LONG_SECONDS and not session.skipped_episodes and has_quick:
             yet_to_play += "; --quick plays only the first ones"
     elif left > 1:
         yet_to_play += "; the time left is shown once some are over"
@@ -87,9 +93,8 @@ def announcement_lines(session: Run) -> list[str]:
         yet_to_play += f"; up to about {left * requests:,} requests to models"
     lines = [f"model: {_describe_models(system)}"] if system.roles else []
     if session.skipped_episodes:
-        yet_to_play += (
-            f"; {session.skipped_episodes} are left out, which the same command plays without --quick or max_episodes"
-        )
+        yet_to_play += f"; {session.skipped_episodes} are left out"
+        yet_to_play += ", which the same command plays without --quick or max_episodes" if has_quick else ""
     return [*lines, yet_to_play]
 
 

@@ -33,6 +33,7 @@ from housewise.selftrain.training_folder import (
 from housewise.systems.adapt.system import Adapt
 
 WARM_UP = "warm-up"
+"""Phase whose model all learners start from."""
 _MERGED = "merged"
 _PATIENCE_SECONDS = 60.0
 

@@ -17,7 +17,7 @@ class PhaseTimer:
     """Measures the phases of a self-training and estimates how long the remaining ones take.
 
     The expected duration of episodes is corrected by the measured one. A training is expected to take as long as those
-    before it.
+    before it, and the making of lessons no time.
 
     Args:
         phases: All phases in order, or an empty list if they are unknown. Nothing is estimated then.
@@ -62,7 +62,7 @@ class PhaseTimer:
         if phase is None:
             return
         self._next += 1
-        if not phase.episodes:
+        if phase.is_training:
             self._trainings.append(seconds)
         elif played and phase.seconds:
             self._measured += seconds
@@ -72,7 +72,7 @@ class PhaseTimer:
     def time_left(self) -> str:
         """Estimated duration of the remaining phases, as the end of a line, or an empty text if it is unknown."""
         ahead = self._phases[self._next :]
-        trainings = sum(not phase.episodes for phase in ahead)
+        trainings = sum(phase.is_training for phase in ahead)
         expected = [phase.seconds for phase in ahead if phase.episodes]
         seconds = sum(each for each in expected if each is not None) * self._measured / self._expected
         unknown = [*(["other models' episodes"] if None in expected else [])]

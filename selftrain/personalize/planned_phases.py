@@ -22,13 +22,15 @@ class PlannedPhase:
 
     Attributes:
         name: Its name for observers.
-        episodes: Number of episodes that are played; 0 where a model is trained.
+        episodes: Number of episodes that are played; 0 where a model is trained or lessons are made.
         seconds: Rough duration of the episodes on two CPU cores; None where it is not known.
+        is_training: Whether a model is trained.
     """
 
     name: str
     episodes: int = 0
     seconds: float | None = None
+    is_training: bool = False
 
 
 def iteration_name(iteration: int) -> str:
@@ -59,7 +61,7 @@ def remaining_phases(config: SelfTrainingConfig, folder: Path) -> Iterator[Plann
             else:
                 tasks = config.run_settings(config.training_tasks, repeats=config.grow.repeats)
                 yield _episodes_phase(f"{name}: grow", tasks)
-            yield PlannedPhase(f"{name}: train")
+            yield PlannedPhase(f"{name}: train", is_training=True)
         yield from _evaluation_phases(config, name)
 
 

@@ -104,10 +104,11 @@ class SelfTraining:
                 f"target={config.target} learns parts of replies, as only trainer=local can; set target=executed"
             )
         memory_lessons = config.memory_lessons or config.imitation_memory_lessons
-        if (config.target == "relabelled" or memory_lessons) and not self._template.judging:
+        if (config.target in ("verified", "relabelled") or memory_lessons) and not self._template.judging:
             raise UserError(
-                f"target=relabelled and memory_lessons need judgements, which prompt {run.agent.prompt} does not have; "
-                "set run.prompt=judging, or target=executed, memory_lessons=0 and imitation_memory_lessons=0"
+                "target=verified, target=relabelled and memory_lessons need judgements, which prompt "
+                f"{run.agent.prompt} does not have; set run.prompt=judging, or target=executed, memory_lessons=0 and "
+                "imitation_memory_lessons=0"
             )
         config.check_houses()
         find_filter(config.filter.name)

@@ -133,7 +133,7 @@ class VllmEngine(LocalEngine):
         self._prefix = prefix
         name = model.model.partition(":")[2] or SMOLLM2
         self._name = name
-        source, rank = _source(name), self._rank
+        source, rank = _source(name), served_rank(self._rank, training.key("rank"))
         self._own = None if config.servers else VllmProcess(folder, config, source, _BASE, rank, model.dtype)
         self._ready: tuple[str, dict[str, Any]] | None = None
         self._loaded: str | None = None
@@ -150,15 +150,14 @@ class VllmEngine(LocalEngine):
         training = self._training
         if start.model.partition(":")[0] != "local" or training.trainer != "local":
             raise UserError(
-                f"--rollouts vllm: model {start.model} is not trained here; name a local model (--model "
-                "local:FOLDER_OR_HUB_NAME) and training.trainer=local"
+                f"rollouts.engine=vllm: model {start.model} is not trained here; name a local model (--model "
+                f"local:FOLDER_OR_HUB_NAME) and {training.key('trainer')}=local"
             )
         if training.method != "lora":
             raise UserError(
                 f"{training.key('method')}={training.method}: servers load adapters only; set {training.key('method')}"
-                "=lora, or leave out --rollouts"
+                "=lora, or rollouts.engine=local"
             )
-        served_rank(self._rank)
         _, tokenizer = load_outline(self._name, None)
         if not has_chat_template(tokenizer):
             raise ChatModelError(
@@ -317,7 +316,8 @@ def _check_servable(folder: Path) -> None:
     for key in ("use_dora", "modules_to_save"):
         if config.get(key):
             raise UserError(
-                f"{folder}: vLLM serves no adapter with {key}; start from a plain LoRA adapter, or leave out --rollouts"
+                f"{folder}: vLLM serves no adapter with {key}; start from a plain LoRA adapter, or set "
+                "rollouts.engine=local"
             )
 
 

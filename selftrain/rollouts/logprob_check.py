@@ -83,7 +83,7 @@ def compare_logprobs(
     if not effect.any():
         raise UserError(
             f"{where}: the trained adapter changes no log-probability, so that nothing shows whether it is applied; "
-            "raise training.learning_rate or training.epochs"
+            "raise the learning rate or the number of epochs of its training"
         )
     share = float(served_effect @ effect / (effect @ effect))
     difference = _mean(served_effect - effect + served - trained)

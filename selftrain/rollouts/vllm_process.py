@@ -51,8 +51,12 @@ class _RunningServer(StrictModel):
     owner_created: float
 
 
-def served_rank(rank: int) -> int:
+def served_rank(rank: int, key: str) -> int:
     """Return the smallest value of ``--max-lora-rank`` that is enough.
+
+    Args:
+        rank: Largest rank of an adapter.
+        key: Setting of the rank, for the error.
 
     Raises:
         UserError: vLLM serves no adapter of that rank.
@@ -60,7 +64,7 @@ def served_rank(rank: int) -> int:
     for allowed in _RANKS:
         if rank <= allowed:
             return allowed
-    raise UserError(f"training.rank={rank}: vLLM serves adapters up to rank {_RANKS[-1]}; set a lower rank")
+    raise UserError(f"{key}={rank}: vLLM serves adapters up to rank {_RANKS[-1]}; set a lower rank")
 
 
 class VllmProcess:
@@ -71,15 +75,15 @@ class VllmProcess:
         config: Settings of rollouts.
         model: Folder or Hugging Face name of the base model.
         name: Name of the base model in requests.
-        rank: Largest rank of an adapter.
+        max_rank: Value of vLLM's ``--max-lora-rank``; see served_rank.
         dtype: Precision of the model, ``auto`` or as in vLLM's ``--dtype``.
     """
 
-    def __init__(self, folder: Path, config: RolloutsConfig, model: str, name: str, rank: int, dtype: str) -> None:
+    def __init__(self, folder: Path, config: RolloutsConfig, model: str, name: str, max_rank: int, dtype: str) -> None:
         self._folder, self._config = folder, config
         self._arguments = [
             *("serve", model, "--served-model-name", name, "--host", "127.0.0.1", "--dtype", dtype),
-            *("--enable-lora", "--max-lora-rank", str(served_rank(rank)), "--generation-config", "vllm"),
+            *("--enable-lora", "--max-lora-rank", str(max_rank), "--generation-config", "vllm"),
             *(() if config.max_model_len is None else ("--max-model-len", str(config.max_model_len))),
         ]
         self._process: subprocess.Popen[bytes] | None = None
@@ -193,7 +197,7 @@ def end_orphan(folder: Path) -> None:
 def _cannot_start(program: str, reason: str) -> str:
     return (
         f"rollouts.command: {program or 'no program'} cannot be started ({reason}); install vLLM in an environment of "
-        "its own and set rollouts.command to its program, or serve the model yourself (--rollouts vllm=URL)"
+        "its own and set rollouts.command to its program, or serve the model yourself (rollouts.servers=[URL])"
     )
 
 

@@ -64,8 +64,8 @@ def exclude(
     )
     too_long = sum(count for why, count in counts.items() if why.is_length)
     if counts and (not remaining or 2 * too_long > len(examples)):
-        [(commonest, _)] = counts.most_common(1)
-        raise UserError(f"too little to learn from: {'; '.join(sentences)}; {commonest.remedy}")
+        remedies = dict.fromkeys(why.remedy for why, _ in counts.most_common() if why.is_length or not remaining)
+        raise UserError(f"too little to learn from: {'; '.join((*sentences, *remedies))}")
     return remaining, sentences
 
 

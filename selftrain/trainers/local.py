@@ -69,7 +69,10 @@ class LocalPreferenceTrainer(LocalTraining[Preference]):
     def __init__(self, config: PreferenceConfig, seed: int = 0, progress: Progress | None = None) -> None:
         super().__init__(config, seed, progress)
         if config.method != "lora":
-            raise UserError("method=full: preferences are learned by adapters, which leave the reference unchanged")
+            key = config.key("method")
+            raise UserError(
+                f"{key}=full: preferences are learned by adapters, which leave the reference unchanged; leave {key} out"
+            )
         self._beta = config.beta
 
     def tokenize(self, tokenizer: Any, example: Preference, model: str) -> dict[str, list[int]]:

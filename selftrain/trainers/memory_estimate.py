@@ -20,6 +20,8 @@ _RESERVE = 1 * GIB
 _FRAGMENTATION = 0.1
 _SERVER_RESERVE = 3 * GIB
 """vLLM's own peak while it reads a batch of prompts, with its graphs."""
+_RANK = 32
+"""Rank of an adapter by default."""
 SERVER_SHARE = 0.9
 """Share of the memory that vLLM takes by default (--gpu-memory-utilization)."""
 
@@ -116,7 +118,7 @@ class TrainingLoad:
     weight_bytes: int = 2
     is_quantized: bool = False
     is_checkpointed: bool = False
-    rank: int = 32
+    rank: int = _RANK
     targets: str | Sequence[str] = "all-linear"
     has_reference: bool = False
 
@@ -162,29 +164,28 @@ def estimate_training_memory(shape: ModelShape, load: TrainingLoad) -> MemoryEst
 
 
 def estimate_serving_memory(
-    shape: ModelShape, context: int, rank: int = 32, cards: int = 1, is_quantized: bool = False
+    shape: ModelShape, context: int, cards: int = 1, is_quantized: bool = False
 ) -> MemoryEstimate:
     """Estimate the least memory that a vLLM server needs on each card, for one prompt with its reply at a time.
 
     Args:
         shape: The model.
         context: Tokens of the prompt with its reply (--max-model-len). More replies at once need more.
-        rank: Largest rank of an adapter.
         cards: Number of cards among which the model is divided (--tensor-parallel-size).
         is_quantized: Whether the server keeps the weights in 4 bits.
     """
-    adapter = 2 * adapter_parameters(shape, rank)
+    adapter = 2 * adapter_parameters(shape, _RANK)
     cache = 2 * 2 * shape.layers * shape.key_value * context
     weights = _weight_bytes(shape, 2, is_quantized)
     return MemoryEstimate(weights / cards, adapter / cards, cache / cards, reserve=_SERVER_RESERVE)
 
 
-def training_flops(shape: ModelShape, tokens: int, is_checkpointed: bool, all_weights: bool = False) -> float:
-    """Return the floating-point operations of a training: forward 2, inputs' gradients 2, and weights' 2 per weight.
+def training_flops(shape: ModelShape, tokens: int, is_checkpointed: bool) -> float:
+    """Return the floating-point operations of training an adapter: per weight, forward 2 and inputs' gradients 2.
 
-    An adapter's frozen model needs no gradients of its weights; checkpointing computes the forward pass twice.
+    The frozen model needs no gradients of its weights; checkpointing computes the forward pass twice.
     """
-    passes = 2 + (1 if all_weights else 0) + (1 if is_checkpointed else 0)
+    passes = 2 + (1 if is_checkpointed else 0)
     return 2.0 * passes * shape.parameters * tokens
 
 

@@ -8,13 +8,15 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from housewise.selftrain.trainers.settings import TrainingConfig
+from housewise.core.formatting import plural
+from housewise.selftrain.trainers.settings import PreferenceConfig, TrainingConfig
 from housewise.selftrain.trainers.trained_model import ModelReference
 
 
 def model_card(config: TrainingConfig, seed: int, start: ModelReference, metrics: dict[str, float]) -> str:
     """Return the model card of trained weights in Markdown."""
-    is_adapter = config.method == "lora"
+    is_adapter, is_preference = config.method == "lora", isinstance(config, PreferenceConfig)
+    noun, columns = ("preference", "(prompt, chosen, rejected)") if is_preference else ("pair", "(prompt, reply)")
     return "\n".join(
         [
             "---",
@@ -23,9 +25,9 @@ def model_card(config: TrainingConfig, seed: int, start: ModelReference, metrics
             "---",
             f"# {'A LoRA adapter' if is_adapter else 'A language model'} that plans for a household robot",
             "",
-            f"Trained by Housewise on {metrics['pairs']:.0f} (prompt, reply) pairs, from `{start.model}`"
+            f"Trained by Housewise on {plural(round(metrics['pairs']), f'{columns} {noun}')}, from `{start.model}`"
             + (f" with the adapter `{start.adapter}`." if start.adapter else "."),
-            "The pairs are in `pairs.jsonl` of the phase's folder; `curve.csv` is the training curve.",
+            f"The {noun}s are in `{noun}s.jsonl` of the phase's folder; `curve.csv` is the training curve.",
             "",
             "| figure | value |",
             "|---|---|",

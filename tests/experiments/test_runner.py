@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -65,7 +67,28 @@ def test_a_part_is_played_and_the_table_says_what_is_missing(file: Path, tmp_pat
     told = experiment(tmp_path, "mine.yaml", "--only", "planner=scripted", "--only", "seed=1", "--results", "results")
     assert "2 episodes of 2 tasks" in told and (tmp_path / "results/mine.csv").is_file()
     told = experiment(tmp_path, "mine.yaml", "--show")
-    assert "2 episodes of 2 tasks; 16 are missing" in told
+    assert "2 episodes of 2 tasks; 16 are missing" in told and "--quick" not in told
+
+
+def test_the_table_of_a_small_part_says_so(file: Path, tmp_path: Path) -> None:
+    file.write_text(f"{THREE_PLANNERS}quick: {{axes: {{planner: [scripted], seed: ['1']}}, settings: {{houses: 1}}}}\n")
+    assert "These results are of a small part (--quick)." in experiment(tmp_path, "mine.yaml", "--quick")
+
+
+def test_the_table_says_with_which_commits_its_episodes_were_played(file: Path, tmp_path: Path) -> None:
+    experiment(tmp_path, "mine.yaml", "--only", "planner=scripted", "--only", "seed=1", "--out", "out")
+    header = read_table(tmp_path / "out" / "mine.csv").header
+    assert header.episodes.commits == (header.made["commit"],)
+    assert header.episodes.software["housewise"] == (header.made["software"]["housewise"],)
+    record = next((tmp_path / "out").rglob("episodes/*.jsonl"))
+    head, *lines = record.read_text().splitlines()
+    played = json.loads(head)
+    played["data"] |= {"commit": "f" * 40, "changed": True, "started": "2026-01-02T03:04:05+00:00"}
+    record.write_text("\n".join([json.dumps(played), *lines, ""]))
+    experiment(tmp_path, "mine.yaml", "--only", "planner=scripted", "--only", "seed=1", "--out", "out", "--show")
+    again = read_table(tmp_path / "out" / "mine.csv").header
+    assert again.episodes.commits == ("f" * 40, header.made["commit"])
+    assert again.episodes.changed and again.episodes.first.startswith("2026-01-02")
 
 
 def test_all_are_listed_with_what_they_show(tmp_path: Path) -> None:
@@ -217,6 +240,7 @@ def test_a_function_measures_without_runs(tmp_path: Path) -> None:
     assert told.stderr == "note: die loaded is left out: no_such_module is not installed\n"
     header = read_table(tmp_path / "out" / "dice.csv").header
     assert header.settings["coin"] == {"adapter": "tidy", "sides": 2} and header.adapters.keys() == {"tidy"}
+    assert header.episodes.commits == (header.made["commit"],) and header.episodes.first
     assert header.changed_adapters == [] and "replaced" not in told.stdout
 
 
@@ -225,8 +249,11 @@ def count_notes(record: Record, memory: Memory | None) -> tuple[float, float]:
     return float(len(memory)) if memory else 0.0, 2.0
 
 
-def test_measures_see_the_memory_at_the_start(tmp_path: Path) -> None:
-    (tmp_path / "notes.yaml").write_text(
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    """An experiment whose run ``test`` starts from two notes of the run ``shown``, or from none."""
+    path = tmp_path / "notes.yaml"
+    path.write_text(
         "title: Notes\nshows: Notes.\nsystem: personalize\n"
         "settings: {houses: 1, max_steps: 200, memory.meaning: false}\n"
         "axes:\n  row: {two: {runs: {test: {memory: {notes: 2}}}}, none: {runs: {test: {memory: null}}}}\n"
@@ -234,6 +261,29 @@ def test_measures_see_the_memory_at_the_start(tmp_path: Path) -> None:
         "  test: {settings: {planner: memory_lookup}, memory: shown}\n"
         "measures: [{notes: {function: 'tests.experiments.test_runner:count_notes'}}]\n"
     )
+    return path
+
+
+def test_measures_see_the_memory_at_the_start(notes: Path, tmp_path: Path) -> None:
     told = experiment(tmp_path, "notes.yaml", "--out", "out")
     assert "two     2.0" in told and "none    0.0" in told
     assert ",notes,2,2" in (tmp_path / "out/notes.csv").read_text(), "value and weight"
+
+
+def test_a_memory_is_copied_whole_or_not_at_all(notes: Path, tmp_path: Path) -> None:
+    words = ("notes.yaml", "--only", "row=two", "--out", "out")
+    experiment(tmp_path, *words)
+    shutil.rmtree(tmp_path / "out" / "test")
+    memories = MemoryFolder(tmp_path / "out" / "shown" / "memory")
+    (first,) = memories.people()
+    second = memories.root / "zzz" / "notes.jsonl"
+    second.parent.mkdir()
+    second.write_text("damaged")
+    refused = run_module("housewise", ["experiment", *words], cwd=tmp_path, code=2)
+    assert "zzz/notes.jsonl" in refused.stderr and not list((tmp_path / "out" / "test").rglob("memory_at_start"))
+    second.unlink()
+    memories.save(Memory("zzz", [reaction_note("zzz", "mug", SpokenPlace("table", "kitchen"), False)]))
+    experiment(tmp_path, *words)
+    copied = next((tmp_path / "out" / "test").rglob("memory_at_start"))
+    assert [len(MemoryFolder(copied).load(person)) for person in (first, "zzz")] == [2, 1]
+    assert [path.name for path in copied.parent.iterdir() if "partial" in path.name] == []

@@ -121,7 +121,7 @@ class LoraServer:
         if all(model.id != name for model in self.models()):
             raise self._error(
                 f"it does not list adapter {name}, which it says to have loaded",
-                "serve with one API server (--api-server-count 1), or name the address of each in --rollouts",
+                "serve with one API server (--api-server-count 1), or name the address of each in rollouts.servers",
             )
 
     def unload(self, name: str) -> None:
@@ -196,7 +196,7 @@ class LoraServer:
             raise _StatusError(error.status_code, words) from None
         except (asyncio.TimeoutError, openai.OpenAIError, OSError) as error:
             reason = self.endpoint.excerpt(str(error.__cause__ or error) or type(error).__name__)
-        raise self._error(f"no answer ({reason})", "check that the server runs, and its address in --rollouts")
+        raise self._error(f"no answer ({reason})", "check that the server runs, and its address in rollouts.servers")
 
 
 class _StatusError(Exception):

@@ -89,6 +89,8 @@ def test_a_server_that_is_not_there_is_named(server: str, message: str) -> None:
 def test_unknown_peers_and_runs_without_plans_are_refused(model: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="peers: no 'vllm'; available: generate, continuous_batching"):
         list(compare_engines("writing", 1, 1, model, ["vllm"], writing=4))
+    with pytest.raises(UserError, match="work=plans: needs a run"):
+        list(compare_engines("plans", 1, 1, model, plans=1))
     (tmp_path / "episodes").mkdir()
     with pytest.raises(UserError, match="holds no plans of a language model"):
         list(compare_engines("plans", 1, 1, model, run=str(tmp_path), plans=1))

@@ -116,6 +116,26 @@ def test_figures_and_tables_come_from_results_tables(tidy: Path) -> None:
     assert readme("--check", "--root", tidy).returncode == 0
 
 
+def test_the_page_of_results_says_when_and_at_which_commits_they_were_measured(tidy: Path) -> None:
+    (tidy / "README.md").write_text("<!-- figures: all results -->\n<!-- /figures -->\n")
+    made = {"commit": "a" * 40, "changed": False, "date": "2026-03-01T00:00:00+00:00"}
+    later = {"first": "2026-01-01T00:00:00+00:00", "last": "2026-02-01T00:00:00+00:00", "changed": True}
+    for episodes, words in (
+        ({}, "measured on 2026-03-01 at commit aaaaaaaa ([data]"),
+        ({"commits": [None]}, "measured on 2026-03-01 at commit aaaaaaaa ([data]"),
+        (
+            {**later, "commits": ["b" * 40, "c" * 40, None]},
+            "measured from 2026-01-01 to 2026-02-01 at commits bbbbbbbb, cccccccc, unknown with changes that are in no",
+        ),
+    ):
+        about = {**ABOUT, "experiment": "bench/mine", "made": made, "episodes": episodes}
+        for suffix, text in ((".csv", CSV), (".json", json.dumps(about))):
+            (tidy / "results" / "bench").mkdir(exist_ok=True)
+            (tidy / "results" / "bench" / f"mine{suffix}").write_text(text)
+        assert readme("--root", tidy).returncode == 0
+        assert words in (tidy / "README.md").read_text()
+
+
 def test_results_of_an_adapter_that_was_replaced_are_named(tidy: Path) -> None:
     adapters = {"tidy": {"name": "tidy", "adapter_model.safetensors": "0123"}, "own": {"name": "own"}}
     (tidy / "results" / "houses" / "mine.json").write_text(json.dumps({**ABOUT, "adapters": adapters}))

@@ -15,6 +15,7 @@ from housewise.selftrain.examples import write_examples
 from housewise.selftrain.personalize.filters import FilterSettings, apply_filter
 from housewise.selftrain.personalize.record_demonstrations import demonstrations_from_record
 from housewise.systems.personalize.record import read_house_record, read_house_records
+from tests.commands import housewise, one_line
 from tests.housewise.report.pages import Page
 from tests.record_lines import changed_lines
 
@@ -31,11 +32,13 @@ def learned(run_folder: Path, tmp_path: Path) -> Path:
         with changed_lines(path) as lines:
             for number, line in enumerate(line for line in lines if line["type"] == "plan"):
                 prompt = [{"role": "user", "content": f"what now? {EVIL}"}]
-                line["data"].update(prompt=prompt, reply=f"step 1: say {number}")
+                worse = {"reply": f"step 1: drop {number}", "reward": -9.0 - number}
+                line["data"].update(prompt=prompt, reply=f"step 1: say {number}", alternatives=[worse])
         pairs = list(demonstrations_from_record(read_house_record(path), ""))
     assert {pair.reward > 0 for pair in pairs} == {True, False}
     kept, statistics = apply_filter("positive", pairs, FilterSettings())
-    write_examples(folder / "iteration-1" / "pairs.jsonl", kept)
+    replayed = kept[0].model_copy(update={"reply": "step 1: demonstrate", "reward": 99.0})
+    write_examples(folder / "iteration-1" / "pairs.jsonl", [*kept, replayed])
     write_json(folder / "iteration-1" / "filter.json", statistics)
     (folder / "iteration-1" / "curve.csv").write_text("step,loss\n1,0.9\n2,0.5\n3,nan\n4,0.4\n")
     for phase in ("imitate", "iteration-1"):
@@ -75,12 +78,34 @@ def test_phases_curves_filters_and_examples(learned: Path) -> None:
     )
     assert "Keep replies whose plan has a positive reward" in page.text
     assert good[0].reply in page.text[kept:rejected]
-    assert any(pair.reply in page.text[rejected:] for pair in pairs if pair.reward <= 0)
+    # The worst are alternatives, also those to kept replies.
+    worst = sorted(pairs, key=lambda pair: pair.reward)[:3]
+    assert all(pair.reply in page.text[rejected:] for pair in worst) and worst[0].reply.startswith("step 1: drop")
+    assert "demonstrate" not in page.text[kept:], "a demonstration that is learned again is neither"
     assert "nan" not in (learned / "report.html").read_text()
     assert len([drawing for drawing in page.all("svg") if drawing.get("class") == "chart"]) == 2
     hrefs = [href for link in page.all("a") if (href := link["href"] or "").endswith("report.html")]
     assert hrefs == [f"{phase}/evaluation/test/report.html" for phase in ("imitate", "iteration-1")]
     assert all("100 %" in Page(learned / href).text or "success rate" in Page(learned / href).text for href in hrefs)
+
+
+@pytest.mark.parametrize(
+    "options", [["--single"], ["--compare", "other"], ["--max-episodes", "1"]], ids=lambda options: options[0]
+)
+def test_options_for_single_runs_are_refused(learned: Path, options: list[str]) -> None:
+    assert options[0] in one_line(housewise("report", learned, *options))
+    assert not (learned / "report.html").exists()
+
+
+def test_pages_of_its_runs_are_made_again_on_request(learned: Path) -> None:
+    command = ("report", learned, "--no-film", "--workers", "1", "--films", "0")
+    housewise(*command, code=0)
+    page = next((learned / "imitate" / "evaluation" / "test" / "report").glob("*.html"))
+    page.write_text(f"{page.read_text()}<!-- older -->")
+    housewise(*command, code=0)
+    assert "<!-- older -->" in page.read_text()
+    housewise(*command, "--fresh", code=0)
+    assert "<!-- older -->" not in page.read_text()
 
 
 def test_damaged_files_cost_only_what_they_hold(learned: Path) -> None:

@@ -17,6 +17,7 @@ from tests.language.conftest import ChatServer, fails
 from tests.servers import serving
 
 QUICK = ("run", "--houses", "1", "--planner", "scripted", "max_steps=30")
+PART = ("run", "--houses", "2", "--planner", "scripted", "max_steps=30", "max_episodes=1")
 ROOT = Path(__file__).parents[3]
 
 
@@ -30,7 +31,7 @@ def played(folder: Path) -> list[str]:
 
 
 def test_every_run_has_a_new_folder_and_the_newest_is_played_again(tmp_path: Path) -> None:
-    first, second = housewise(tmp_path, *QUICK), housewise(tmp_path, *QUICK, "--seed", "7")
+    first, second = housewise(tmp_path, *QUICK), housewise(tmp_path, *PART, "--seed", "7")
     names = []
     for result in (first, second):
         assert result.returncode == 0, result.stderr
@@ -44,7 +45,7 @@ def test_every_run_has_a_new_folder_and_the_newest_is_played_again(tmp_path: Pat
     for _ in range(2):
         replayed = housewise(tmp_path, "replay")
         assert replayed.returncode == 0, replayed.stderr
-        assert "same final placements: 1 of 1" in replayed.stdout
+        assert "same final placements: 1 of 1" in replayed.stdout and "--quick" not in replayed.stdout
     assert played(tmp_path) == sorted([*names, f"{names[1]}-replay", f"{names[1]}-replay-2"])
 
 
@@ -83,9 +84,15 @@ def test_the_newest_is_where_an_episode_was_finished_last(tmp_path: Path, monkey
             os.utime(folder / "house-0000-run0.jsonl", (number, number))
         planner = "replay" if name == "again" else "scripted"
         (tmp_path / "runs" / name / "config.json").write_text(json.dumps({"agent": {"planner": planner}}))
-    assert newest_run(of_several=True) == Path("runs/again")
-    assert newest_run(of_several=True, replays=False) == Path("runs/taught")
-    assert newest_run(of_several=False, replays=False) == Path("runs/old")
+    (tmp_path / "runs" / "taught" / "summary.json").touch()
+    assert newest_run(nested=True) == Path("runs/again")
+    assert newest_run(nested=True, replays=False) == Path("runs/taught")
+    assert newest_run(nested=False, replays=False) == Path("runs/old")
+    cell = tmp_path / "runs" / "experiments" / "mine" / "seed=1"
+    (cell / "episodes").mkdir(parents=True)
+    (cell / "episodes" / "house-0000-run0.jsonl").touch()
+    assert newest_run(nested=True) == Path("runs/experiments/mine/seed=1")
+    assert newest_run(nested=False) == Path("runs/again")
 
 
 def test_a_new_folder_never_holds_what_was_there(tmp_path: Path) -> None:

@@ -47,6 +47,22 @@ def test_a_rate_may_change_until_something_is_learned_with_it(tmp_path: Path, se
         begin(f"{section}.learning_rate=1e-7")
 
 
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("warm_up.training.rank=600", r"^warm_up\.training\.rank=600: vLLM serves adapters up to rank 512"),
+        ("warm_up.training.method=full", r"set warm_up\.training\.method=lora, or rollouts\.engine=local"),
+    ],
+)
+def test_what_cannot_be_served_is_named_by_the_settings_of_this_training(
+    tmp_path: Path, setting: str, message: str
+) -> None:
+    model = save_learner(tmp_path / "tiny")
+    overrides = [f"run.model=local:{model}", "rollouts.engine=vllm", setting]
+    with pytest.raises(UserError, match=message):
+        AdaptTraining(load_adapt_training(overrides=overrides), tmp_path / "out", Unheard())
+
+
 def selftrain(model: Path, out: Path, *more: object, code: int = 0) -> str:
     longest = [
         f"{section}.{key}" for section in ("warm_up.training", "imitation", "preference")

@@ -199,7 +199,7 @@ def test_prompts_that_told_of_notes_are_learned_as_they_were(learner: Learner) -
     assert any("laptop on kitchen top cabinet 16 = living room sofa" in prompt for prompt in prompts)
 
 
-@pytest.mark.parametrize("setting", ["target=relabelled", "memory_lessons=3"])
+@pytest.mark.parametrize("setting", ["target=verified", "target=relabelled", "memory_lessons=3"])
 def test_without_judgements_there_is_nothing_to_correct(learner: Learner, setting: str) -> None:
     status, _, errors = learner.run(learner.folder / "none", setting)
     assert status == 2 and "run.prompt=judging" in errors

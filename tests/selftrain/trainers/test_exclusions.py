@@ -132,6 +132,8 @@ def test_preferences_of_the_same_reply_twice_are_counted(models: Path, tmp_path:
     )
     assert learned.metrics["pairs"] == 1
     assert learned.notes == ("5 of 6 preferences left out as having the same reply twice",)
+    card = (tmp_path / "adapter" / "README.md").read_text()
+    assert "on 1 (prompt, chosen, rejected) preference, from" in card and "in `preferences.jsonl`" in card
 
 
 def test_where_all_replies_are_the_same_nothing_is_trained(models: Path, tmp_path: Path) -> None:
@@ -207,8 +209,10 @@ LENGTH, OTHER = ExclusionReason("long", "shorten it", is_length=True), Exclusion
 def test_what_is_kept_and_what_is_told_make_up_all(reasons: list[ExclusionReason | None]) -> None:
     long = reasons.count(LENGTH)
     if reasons and (2 * long > len(reasons) or None not in reasons):
-        with pytest.raises(UserError, match="too little to learn from"):
+        with pytest.raises(UserError, match="too little to learn from") as error:
             exclude(range(len(reasons)), reasons.__getitem__, "pair")
+        assert (LENGTH.remedy in str(error.value)) == (long > 0)
+        assert (OTHER.remedy in str(error.value)) == (OTHER in reasons and None not in reasons)
         return
     kept, sentences = exclude(range(len(reasons)), reasons.__getitem__, "pair")
     assert [reasons[index] for index in kept] == [None] * reasons.count(None)

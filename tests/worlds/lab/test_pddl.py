@@ -15,16 +15,7 @@ from pathlib import Path
 import pytest
 
 from housewise.experiments.bench.lab_pddl import EFFECTS, REQUIREMENTS, domain_text
-from housewise.experiments.bench.lab_pddl_problems import (
-    Fact,
-    expression,
-    facts,
-    goal_facts,
-    objects,
-    open_problem,
-    plan_in_pddl,
-    plan_of_pddl,
-)
+from housewise.experiments.bench.lab_pddl_problems import Fact, expression, facts, objects, open_problem, plan_in_pddl
 from housewise.worlds.lab.goals import Goal
 from housewise.worlds.lab.kinds import COMPUTERS, KINDS
 from housewise.worlds.lab.planner import make_plan
@@ -33,6 +24,7 @@ from housewise.worlds.lab.scenarios import draw_scenario
 from housewise.worlds.lab.state import Flag, LabState, Thing
 from housewise.worlds.lab.surroundings import OpenSpace
 from housewise.worlds.lab.variants import VARIANTS
+from tests.worlds.lab.pddl_goals import goal_facts, plan_of_pddl
 
 SPACE = OpenSpace()
 SOLVED, UNSOLVABLE = (0,), (10, 11, 12)
