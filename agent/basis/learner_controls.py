@@ -16,6 +16,7 @@ from housewise.language.embedder import Embedder
 from housewise.people.lab.reply_tags import read_tag
 from housewise.worlds.lab.history import LabTurn
 from housewise.worlds.lab.kinds import KINDS
+from housewise.worlds.lab.situation import BOX, LEVER
 from housewise.worlds.lab.state import CIRCUITS, LabState, Thing
 from housewise.worlds.lab.surroundings import Surroundings
 from housewise.worlds.lab.texts import VISIBLE_FLAGS
@@ -50,9 +51,9 @@ def limit_state(
     """Return the part of a state that a learner is told, and a little more, which favours the control.
 
     That is what is in view and in the hand, with its visible states or with all; with object knowledge, the devices
-    that stand in one room; with environment knowledge, the things of ``told_kinds``. Rooms have power and no box in
-    the way unless it is known otherwise. More than a learner is told are the furniture on which things in view lie,
-    with words, and devices with one room that were not mentioned, where cards are brief.
+    that stand in one room and the fuse boxes; with environment knowledge, the things of ``told_kinds``. Rooms have
+    power and no box in the way unless it is known otherwise. More than a learner is told are the furniture on which
+    things in view lie, with words, and devices that were not mentioned, where cards are brief.
     """
     in_view = {each.id for each in surroundings.glimpses(state)}
     mentioned = set(told_kinds(state, turns, knowledge))
@@ -64,7 +65,7 @@ def limit_state(
         elif thing.id in in_view or thing.id == state.held:
             visible = thing if perception == "truth" else replace(thing, flags=thing.flags.intersection(VISIBLE_FLAGS))
             known[thing.id] = visible
-        elif knowledge.object and kind.room and not kind.is_common:
+        elif knowledge.object and not kind.is_common and (kind.room or _is_wired(state, thing)):
             known[thing.id] = replace(thing, flags=frozenset())
     for thing in list(known.values()):
         # Furniture is named with what lies on it.
@@ -74,6 +75,12 @@ def limit_state(
     dark = {circuit for circuit, rooms in CIRCUITS.items() if circuit not in state.powered and told.intersection(rooms)}
     things = tuple(known[id] for id in sorted(known))
     return replace(state, things=things, powered=frozenset(CIRCUITS) - dark, blocked=state.blocked & told)
+
+
+def _is_wired(state: LabState, thing: Thing) -> bool:
+    """Return whether a thing is a fuse box or the lever in it. A learner sees in training in which rooms these are."""
+    holder = state.by_id.get(thing.container or "")
+    return thing.kind == BOX or (thing.kind == LEVER and holder is not None and holder.kind == BOX)
 
 
 class NearestTurn:

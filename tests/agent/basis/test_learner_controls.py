@@ -13,6 +13,7 @@ from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.kinds import KINDS
 from tests.agent.personalize.helpers import LetterEmbedder
 from tests.people.lab.small_lab import SPACE, one_of_each, turn
+from tests.worlds.lab.labs import scenario
 
 STATE = one_of_each()
 NOWHERE = replace(STATE, room="main office")
@@ -51,6 +52,14 @@ def test_devices_are_known_by_their_cards() -> None:
     cards = KnowledgeSwitches(False, True, False)
     known = {each.kind for each in limit_state(NOWHERE, SPACE, (), "truth", cards).things}
     assert {kind.key for kind in KINDS.values() if kind.room and not kind.is_common} <= known
+
+
+def test_where_there_is_no_power_the_way_to_the_fuse_box_is_known() -> None:
+    dark = scenario("fire_laser__none__power").state
+    asked = (turn(dark, LabAction("Speak", "Fire the laser.")),)
+    speech = ScriptedOracle().turn(build_limited_view(dark, SPACE, asked, "words", ALL_KNOWLEDGE)).speech
+    assert speech is not None
+    assert "fuse box" in speech
 
 
 def prompt(view: AssistantView) -> tuple[Message, ...]:
