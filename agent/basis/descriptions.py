@@ -45,9 +45,9 @@ def check_describable(kind: str, called: str) -> None:
 def shuffled_kinds(seed: int) -> dict[str, str]:
     """Return another kind for each uncommon kind with a look, whose look stands for its own: a control."""
     kinds = sorted(kind.key for kind in KINDS.values() if kind.look and kind.fuzzy)
-    shown = list(kinds)
-    random.Random(seed).shuffle(shown)
-    return dict(zip(kinds, shown, strict=True))
+    random.Random(seed).shuffle(kinds)
+    # Each shows the next one's, so that none keeps its own.
+    return dict(zip(kinds, [*kinds[1:], kinds[0]], strict=True))
 
 
 class _Descriptions(RootModel[dict[str, tuple[str, ...]]]):

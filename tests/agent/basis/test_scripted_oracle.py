@@ -8,6 +8,7 @@ import yaml
 
 from housewise.agent.basis.goal_hearing import hear_task, names_in
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
+from housewise.agent.basis.descriptions import shuffled_kinds
 from housewise.agent.basis.scripted_oracle import PATIENCE, OracleSettings, ScriptedOracle, find_goal
 from housewise.agent.basis.views import AssistantTurn, build_oracle_view
 from housewise.core.errors import UserError
@@ -134,6 +135,10 @@ def test_words_of_a_person_never_come_back_as_advice(attack: str) -> None:
 
 
 def test_shuffled_looks_are_those_of_other_things() -> None:
+    for seed in range(20):
+        shown = shuffled_kinds(seed)
+        assert sorted(shown) == sorted(shown.values())
+        assert not any(kind == other for kind, other in shown.items())
     question = "What does the carrot maker look like?"
     [true], [shuffled] = hear(question), hear(question, settings=OracleSettings(is_shuffled=True))
     look = KINDS["carrot_maker"].look
