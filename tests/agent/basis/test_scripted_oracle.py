@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from housewise.agent.basis.descriptions import shuffled_kinds
 from housewise.agent.basis.goal_hearing import hear_task, names_in
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
-from housewise.agent.basis.descriptions import shuffled_kinds
 from housewise.agent.basis.scripted_oracle import PATIENCE, OracleSettings, ScriptedOracle, find_goal
 from housewise.agent.basis.views import AssistantTurn, build_oracle_view
 from housewise.core.errors import UserError
