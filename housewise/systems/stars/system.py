@@ -124,7 +124,7 @@ class Stars(SharedSimulatorSystem[StarsSettings]):
 
     def check(self) -> None:
         """See System.check."""
-        execution, chosen = self.settings.execution, self.settings.agent
+        chosen = self.settings.agent
         person = self.settings.tasks.person
         if person != "simulated" and not chosen.parts.user:
             raise UserError(
@@ -133,10 +133,10 @@ class Stars(SharedSimulatorSystem[StarsSettings]):
             )
         self.check_one_at_a_time("person=terminal")
         self._meaning_baseline()
-        if chosen.parts.retrieval == "grounded" and (not self.settings.models.agent.local or execution.ray is not None):
+        if chosen.parts.retrieval == "grounded" and not self.settings.models.agent.local:
             raise UserError(
-                f"condition {chosen.condition} rates texts, which requires a local model on this machine; use another "
-                "condition, or leave out --model, --base-url and --ray"
+                f"condition {chosen.condition} rates texts, which requires a local model; use another condition, or "
+                "leave out --model and --base-url"
             )
 
     def reading(self, task: str) -> tuple[Room_Task, GoalAnalyser]:
