@@ -222,10 +222,9 @@ class Run:
         try:
             yield memories
         finally:
-            if learn == "run":
-                memories = run_memory.load_memories(self._notes_of_finished_jobs())
             if learn != "never":
-                run_memory.save(memories)
+                # Episodes may have ended after the run was stopped.
+                run_memory.save(run_memory.load_memories(self._notes_of_finished_jobs()))
 
     def _notes_of_finished_jobs(self) -> Iterator[list[Note]]:
         """Return the notes of each finished episode."""
