@@ -30,10 +30,12 @@ from housewise.rollout.run_meter import RunMeter, open_meter
 from housewise.rollout.saved_settings import (
     adapter_option,
     check_user_files,
+    check_weights_digests,
     copy_user_files,
     find_changed_settings,
     parse_saved_settings,
     read_run_settings,
+    save_weights_digests,
 )
 from housewise.rollout.scheduler import Scheduler
 from housewise.rollout.scores import compute_metrics
@@ -145,6 +147,8 @@ class Run:
         if jobs := self.open_jobs:
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
             copy_user_files(self.system.files(), self.folder, anew=not self.finished_jobs)
+            if not self.finished_jobs:
+                save_weights_digests(self.system, self.folder)
             try:
                 with self._open_meter() as meter, self._run_memories() as memories:
                     self._print_person()
@@ -309,6 +313,7 @@ class Run:
             )
         if find_paths(self.episodes, f"*{FINISHED}"):
             check_user_files(self.system.files(), self.folder)
+            check_weights_digests(self.system, self.folder)
 
 
 def load_run(folder: Path | str, trust_code: bool = False) -> Run:
