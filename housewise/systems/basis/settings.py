@@ -95,6 +95,11 @@ class BasisModelsSettings(ModelsSettings):
     person: ModelSettings = ModelSettings(sampling=_PAPER_SAMPLING)
 
 
+def is_named(model: ModelSettings) -> bool:
+    """Return whether the user has named a model for a role."""
+    return (model.model, model.base_url, model.adapter) != ("local", None, None)
+
+
 class BasisSettings(RunSettings):
     """Settings of one BASIS run."""
 
@@ -103,3 +108,10 @@ class BasisSettings(RunSettings):
     tasks: BasisTaskSettings = BasisTaskSettings()
     agent: BasisAgentSettings = BasisAgentSettings()
     models: BasisModelsSettings = BasisModelsSettings()
+
+    @property
+    def memory_person_settings(self) -> dict[str, dict[str, str]]:
+        """See RunSettings.memory_person_settings. A scripted person has the name of the memory."""
+        name, is_used = self.memory.start, self.agent.remembers_descriptions
+        is_scripted = name in ("bob", "alice") and not is_named(self.models.person)
+        return {"tasks": {"person": name}} if name and is_used and is_scripted else {}
