@@ -17,7 +17,6 @@ from housewise.worlds.lab.rule_table import FREE_SLOT, SPOT, Requirement, first_
 from housewise.worlds.lab.rules import step
 from housewise.worlds.lab.situation import (
     ARM,
-    BOX,
     LEVER,
     PANEL,
     ActionSituation,
@@ -363,7 +362,7 @@ def _assemble_goal(state: LabState, goal: Goal) -> _Wish | None:
 
 def _assemble_box(state: LabState, goal: Goal) -> _Wish | None:
     box = fuse_box_of(state, wanted_room(goal))
-    return None if box is None or box.kind != BOX else _fill_box(state, box, "")
+    return None if box is None else _fill_box(state, box, "")
 
 
 _TASKS: dict[str, Callable[[LabState, Goal], _Wish | None]] = {
