@@ -196,9 +196,9 @@ class TrainingFolder:
         earlier = read_training_settings(self.config_file, type(config), description)
         self.check_settings(earlier.identity(learned), config.identity(learned), "training")
 
-    def check_trainer(self, config: TrainingConfig, start: ModelReference | None = None) -> None:
+    def check_trainer(self, config: TrainingConfig) -> None:
         """Check that a model can be trained with some settings, before anything is played; see Trainer.check."""
-        self._open_trainer(config, ignore_progress).check(start or self.start)
+        self._open_trainer(config, ignore_progress).check(self.start)
 
     def train(
         self,

@@ -67,21 +67,20 @@ class ModelTrust:
     unfamiliar: float
 
 
-def estimate_trust(kinds: Iterable[ScoredKind], prior: TrustPrior = TRUST_PRIOR) -> ModelTrust:
+def estimate_trust(kinds: Iterable[ScoredKind]) -> ModelTrust:
     """Return the trust in a model, the mean of its posterior distribution given notes.
 
     Args:
         kinds: Kinds of objects with notes.
-        prior: Trust before any note.
     """
     scored = list(kinds)
 
     def mean(center: float, is_familiar: bool) -> float:
-        distance = np.log((_TEMPERATURES + _OFFSET) / (center + _OFFSET)) / prior.spread
+        distance = np.log((_TEMPERATURES + _OFFSET) / (center + _OFFSET)) / TRUST_PRIOR.spread
         logs = -0.5 * distance**2 + sum(_log_likelihood(kind) for kind in scored if kind.is_familiar == is_familiar)
         return float(softmax(logs) @ _TEMPERATURES)
 
-    return ModelTrust(mean(prior.familiar, True), mean(prior.unfamiliar, False))
+    return ModelTrust(mean(TRUST_PRIOR.familiar, True), mean(TRUST_PRIOR.unfamiliar, False))
 
 
 def placement_probabilities(scores: Sequence[float], trust: float) -> NDArray[np.float64]:

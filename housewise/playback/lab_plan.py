@@ -14,19 +14,21 @@ from housewise.worlds.lab.layout import LabLayout
 from housewise.worlds.lab.parts import COLORS
 from housewise.worlds.lab.state import Thing
 
+_WIDTH, _HEIGHT = 860, 760
+"""Maximum size of the plan, pixels."""
 
-def draw_lab_plan(layout: LabLayout, fixtures: tuple[Thing, ...], width: int = 860, height: int = 760) -> FloorPlan:
+
+def draw_lab_plan(layout: LabLayout, fixtures: tuple[Thing, ...]) -> FloorPlan:
     """Draw the floor plan of a lab. Its furniture is named by the ids of the fixtures.
 
     Args:
         layout: The layout.
         fixtures: Devices and furniture, with their colours.
-        width, height: Maximum size of the plan, pixels.
     """
     gaps = [door.gap.expand(0.01).polygon() for door in layout.plan.doors]
     floor = shapely.union_all([*(planned.interior.polygon() for planned in layout.rooms), *gaps])
     whole = shapely.union_all([planned.interior.expand(WALL).polygon() for planned in layout.rooms])
-    projection = fit_projection(floor, width, height)
+    projection = fit_projection(floor, _WIDTH, _HEIGHT)
     placed = sorted((thing for thing in fixtures if thing.id in layout.fixtures), key=_height(layout))
     furniture = {
         thing.id: projection.pixels(np.asarray(layout.fixtures[thing.id].rect.polygon().exterior.coords)[:-1])

@@ -179,12 +179,12 @@ def estimate_serving_memory(
     return MemoryEstimate(weights / cards, adapter / cards, cache / cards, reserve=_SERVER_RESERVE)
 
 
-def training_flops(shape: ModelShape, tokens: int, is_checkpointed: bool, all_weights: bool = False) -> float:
-    """Return the floating-point operations of a training: forward 2, inputs' gradients 2, and weights' 2 per weight.
+def training_flops(shape: ModelShape, tokens: int, is_checkpointed: bool) -> float:
+    """Return the floating-point operations of a training of an adapter: forward 2, inputs' gradients 2 per weight.
 
-    An adapter's frozen model needs no gradients of its weights; checkpointing computes the forward pass twice.
+    The frozen model needs no gradients of its weights; checkpointing computes the forward pass twice.
     """
-    passes = 2 + (1 if all_weights else 0) + (1 if is_checkpointed else 0)
+    passes = 3 if is_checkpointed else 2
     return 2.0 * passes * shape.parameters * tokens
 
 
