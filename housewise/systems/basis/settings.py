@@ -78,12 +78,12 @@ class BasisAgentSettings(Settings):
     """Whether the planner llm is told where things are that were named."""
     reasoning: Annotated[bool, _IF_CHAT_ASSISTANT] = True
     """Whether the planner llm writes down a thought before it speaks."""
-    shuffled_descriptions: Annotated[bool, Affects(needs=("planner", ("llm",)))] = False
-    """Whether each device is described to the planner llm by the look of another one: a control."""
+    shuffled_descriptions: Annotated[bool, Affects(needs=("planner", ("llm", "nearest")))] = False
+    """Whether each device is described to the planner llm or nearest by the look of another one: a control."""
     remembers_descriptions: Annotated[bool, Affects(needs=("planner", DESCRIBING))] = False
     """Whether the assistant remembers by which descriptions the person found uncommon things, and prefers those."""
-    compact: Annotated[bool, NEEDS_MODEL] = False
-    """Whether prompts are the short ones for small models."""
+    compact: bool = False
+    """Whether prompts are the short ones for small models. The planner nearest compares them without a model."""
     grounded: Annotated[bool, NEEDS_MODEL] = False
     """Whether replies of models are held to a grammar."""
 
