@@ -43,7 +43,6 @@ from housewise.language.replies import (
 from housewise.language.thoughts import ends_with_opening_mark, thought_marks
 
 if TYPE_CHECKING:
-    from housewise.language.completion import CompletionModel
     from housewise.language.local.batch_generator import BatchGenerator, PendingReply
 
 logger = logging.getLogger(__name__)
@@ -260,12 +259,6 @@ class LocalChatModel:
         """Return the text that each of several tokens adds after others."""
         with self._tokenizing:
             return token_texts(self._tokenizer, before, tokens)
-
-    def completion_model(self, seed: int) -> CompletionModel:
-        """See ``CompletesTexts.completion_model``."""
-        from housewise.language.local.completion import LocalCompletionModel
-
-        return LocalCompletionModel(self, seed)
 
     def clear_cache(self) -> None:
         """Drop the cached keys and values of earlier prompts."""
