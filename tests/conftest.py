@@ -78,7 +78,8 @@ def cluster() -> Iterator[str]:
     pytest.importorskip("ray", reason="the extra housewise[distributed] is not installed")
     from ray.cluster_utils import Cluster
 
-    node = {"num_cpus": 2, "object_store_memory": 100_000_000, "include_dashboard": False}
+    # With three cores, one is left for simulators and two are left for models.
+    node = {"num_cpus": 3, "object_store_memory": 100_000_000, "include_dashboard": False}
     started = Cluster(initialize_head=True, head_node_args=node)
     yield started.address
     started.shutdown()

@@ -32,20 +32,22 @@ class RecordWriter:
     Args:
         folder: Folder of the records; it is created if it is missing.
         name: Name of the record.
+        interactive: Whether a user at the terminal plays the episode, who takes part with its first event.
 
     Attributes:
-        attempt: Number of interrupted attempts with answers of a person.
+        attempt: Number of interrupted attempts in which a person took part.
 
     Raises:
         UserError: If the file cannot be created.
     """
 
-    def __init__(self, folder: Path, name: str) -> None:
+    def __init__(self, folder: Path, name: str, interactive: bool = False) -> None:
+        self._interactive = interactive
         self._final, self._failed = folder / f"{name}{FINISHED}", folder / f"{name}{FAILED}"
         self._partial, self._interrupted = folder / f"{name}{PARTIAL}", folder / f"{name}{FINISHED}.interrupted-"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self.attempt = _keep_interrupted(self._partial, self._interrupted)
+            self.attempt = _keep_interrupted(self._partial, self._interrupted, interactive)
             self._partial.unlink(missing_ok=True)
             self._stream: IO[str] = open_new(self._partial, "w", encoding="utf-8")
         except OSError as error:
@@ -63,7 +65,7 @@ class RecordWriter:
             if isinstance(event, Result | Failure):
                 os.fsync(self._stream.fileno())
                 self._stream.close()
-                _keep_interrupted(self._failed, self._interrupted)
+                _keep_interrupted(self._failed, self._interrupted, self._interactive)
                 self._partial.replace(self._final if isinstance(event, Result) else self._failed)
             if isinstance(event, Result):
                 self._failed.unlink(missing_ok=True)
@@ -79,18 +81,20 @@ class RecordWriter:
             self._stream.close()
 
 
-def _keep_interrupted(left: Path, interrupted: Path) -> int:
-    """Rename the file of an attempt if it has answers of a person; return the number of such attempts."""
+def _keep_interrupted(left: Path, interrupted: Path, interactive: bool) -> int:
+    """Rename the file of an attempt if a person took part in it; return the number of such attempts."""
     earlier = len(list(left.parent.glob(f"{interrupted.name}*")))
-    if not left.is_file() or left.is_symlink() or not _has_answers(left):
+    if not left.is_file() or left.is_symlink() or not _has_answers(left, interactive):
         return earlier
     left.replace(interrupted.with_name(f"{interrupted.name}{earlier + 1}"))
     return earlier + 1
 
 
-def _has_answers(left: Path) -> bool:
+def _has_answers(left: Path, interactive: bool) -> bool:
+    """Whether a file has an answer or, of an interactive attempt, any event after its header."""
     with open_regular(left) as stream:
-        return any(line.startswith(b'{"type":"answer"') for line in stream)
+        next(stream, None)
+        return any(interactive or line.startswith(b'{"type":"answer"') for line in stream)
 
 
 def file_key(name: str) -> str:

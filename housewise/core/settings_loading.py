@@ -114,7 +114,7 @@ def load_settings(
     except OmegaConfBaseException as error:
         raise UserError(f"setting {error.full_key}: {redact_passwords(_first_line(error))}") from error
     except TypeError as error:  # raised by OmegaConf for a list in place of keys, or the other way round
-        raise UserError(f"{file}: a setting holds a list or has keys where it should not ({error})") from error
+        raise UserError(f"the settings: one is given as a list and with keys; give it once ({error})") from error
     except RecursionError:
         raise UserError(_too_deep("the settings")) from None
     made = validate_settings(model, whole)
@@ -250,6 +250,9 @@ def _place_keys(given: Any, base: Mapping[str, Any], source: str, prefix: str) -
                 raise UserError(
                     f"{source}: setting {short_key(prefix + path)!r} has keys of its own: {', '.join(map(str, known))}"
                 )
+        elif isinstance(known, Mapping | list) and isinstance(value, Mapping | list) and type(known) is not type(value):
+            wanted = "a list" if isinstance(known, list) else "keys and values"
+            raise UserError(f"{source}: setting {short_key(prefix + path)!r} holds {wanted}, not {_short_repr(value)}")
         found = merge_nested(found, nest_value(path, value))
     return found
 

@@ -41,8 +41,11 @@ class LeRobotWriter(ExportWriter):
         """See `ExportWriter.check`."""
         if player is None:
             raise UserError(f"episodes of {system} have no pictures, as a LeRobotDataset needs; give --to rerun")
-        if importlib.util.find_spec("lerobot") is None:
-            raise UserError(f"lerobot is not installed; run {INSTALL}, in an environment of its own (docs/records.md)")
+        # lerobot is also installed without av and datasets, for policies alone.
+        if missing := [name for name in ("lerobot", "av", "datasets") if importlib.util.find_spec(name) is None]:
+            raise UserError(
+                f"{missing[0]} is not installed; run {INSTALL}, in an environment of its own (docs/records.md)"
+            )
 
     def write(self, episodes: Iterator[ExportedEpisode], folder: Path, manifest: Manifest) -> None:
         """See `ExportWriter.write`."""

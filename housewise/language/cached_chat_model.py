@@ -19,7 +19,9 @@ _REPLIES = TypeAdapter(list[Reply])
 
 
 class CachedChatModel:
-    """Answers greedy requests from a cache, and asks the model for the rest; sampled requests are not cached.
+    """Answers greedy requests from a cache, and asks the model for the rest.
+
+    Sampled requests and requests for alternatives, which the file does not hold, are not cached.
 
     Args:
         model: Model to ask; it is closed with this one.
@@ -43,7 +45,7 @@ class CachedChatModel:
             ChatModelError: See ``ChatModel.complete``.
             UserError: If the cache cannot be written.
         """
-        if any(request.sampling.temperature > 0 for request in requests):
+        if any(request.sampling.temperature > 0 or request.sampling.alternatives for request in requests):
             return self._model.complete(requests)
         keys = [self._key(request) for request in requests]
         with self._lock:

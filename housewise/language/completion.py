@@ -111,6 +111,19 @@ class CompletionModel(Protocol):
         ...
 
 
+@runtime_checkable
+class CompletesTexts(Protocol):
+    """A chat model that can also continue plain texts, as local models on other machines do."""
+
+    def completion_model(self, seed: int) -> CompletionModel:
+        """Return this model as a completion model.
+
+        Args:
+            seed: Seed for sampling.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class TextScore:
     """How likely a model finds a text.

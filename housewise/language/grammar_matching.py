@@ -53,7 +53,7 @@ def compile_matcher(tokenizer: Any, grammar: str, notation: Literal["gbnf", "jso
         notation: Notation of the grammar.
 
     Raises:
-        ChatModelError: If the text is not a grammar, or it is too large.
+        ChatModelError: If the text is not a grammar or not a schema that llguidance supports, or it is too large.
     """
     from llguidance import LLMatcher, grammar_from
 
@@ -62,6 +62,8 @@ def compile_matcher(tokenizer: Any, grammar: str, notation: Literal["gbnf", "jso
     except ValueError as error:
         raise ChatModelError(f"not a grammar in GBNF ({excerpt(error)})") from error
     if made.is_error():
+        if notation == "json_schema":
+            raise ChatModelError(f"the JSON schema of the reply cannot be followed ({excerpt(made.get_error())})")
         raise matcher_error(made)
     return made
 

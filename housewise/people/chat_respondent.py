@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
+from housewise.language.settings import SamplingSettings
 from housewise.people.respondent import Answer, Question
 from housewise.people.terminal_respondent import MAX_ANSWER_CHARACTERS, match_option
 
 _GREEDY = Sampling(0.0, max_tokens=80)
+_CHOSEN = frozenset({"temperature", "top_p", "max_tokens"})
+
+
+def respondent_sampling(chosen: SamplingSettings, seed: int) -> Sampling:
+    """Return the sampling of a respondent: greedy and short, apart from what the user has set.
+
+    Args:
+        chosen: Settings of the model that plays the person.
+        seed: Seed of sampled answers.
+    """
+    values = {name: getattr(chosen, name) for name in chosen.set_by_user & _CHOSEN}
+    return replace(_GREEDY, seed=seed, **values) if values.get("temperature") else replace(_GREEDY, **values)
 
 
 class ChatRespondent:

@@ -22,10 +22,16 @@ class TerminalRespondent:
     Args:
         read: Shows a text and returns the typed line. It raises EOFError at the end of the input.
         name: The person in whose memory the answers are stored.
+        alternative: Setting with which somebody else answers, for messages.
     """
 
-    def __init__(self, read: Callable[[str], str] | None = None, name: str = "terminal") -> None:
-        self.name = name
+    def __init__(
+        self,
+        read: Callable[[str], str] | None = None,
+        name: str = "terminal",
+        alternative: str = "person=simulated",
+    ) -> None:
+        self.name, self._alternative = name, alternative
         self._read = read or prompt_terminal
 
     def answer(self, question: Question) -> Answer:
@@ -50,7 +56,7 @@ class TerminalRespondent:
         except EOFError:
             raise RespondentLeft(
                 "nobody answers at this terminal (its input has ended); run the same command again to continue, "
-                "or choose person=simulated in another folder"
+                f"or choose {self._alternative} in another folder"
             ) from None
 
 

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from housewise.people.lab.understanding import Instruction, understand
 from housewise.people.lab.vocabulary import load_vocabulary
-from housewise.worlds.lab.history import clip_speech
+from housewise.worlds.lab.history import clip_speech, name_pattern
 from housewise.worlds.lab.kinds import KINDS, Kind
 from housewise.worlds.lab.state import ROOMS, Flag, LabState, Thing
 
@@ -118,10 +118,9 @@ def _names() -> dict[str, frozenset[str]]:
 
 @lru_cache(maxsize=1)
 def _name_pattern() -> tuple[re.Pattern[str], dict[str, str]]:
-    """Return a pattern of all names, the longest first, and the kind of each name."""
+    """Return a pattern of all names, and the kind of each name."""
     kinds = {kind.name.lower(): key for key, kind in KINDS.items()}
-    names = sorted(kinds, key=len, reverse=True)
-    return re.compile(rf"\b({'|'.join(map(re.escape, names))})s?\b", re.IGNORECASE), kinds
+    return name_pattern(kinds, with_plurals=True), kinds
 
 
 @lru_cache(maxsize=1)

@@ -28,7 +28,7 @@ def render(template: str, variables: Mapping[str, Any]) -> str:
 
     Args:
         template: Name of the template.
-        facts: Variables of the template.
+        variables: Variables of the template.
     """
     return str(_environment().get_template(template).render(variables))
 

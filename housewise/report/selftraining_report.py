@@ -71,7 +71,7 @@ class _Summary(BaseModel):
 
 
 class _Statistics(BaseModel):
-    """Statistics of pairs; see `housewise.selftrain.personalize.filters.statistics`."""
+    """Statistics of pairs; see `housewise.selftrain.personalize.filters.demonstration_statistics`."""
 
     count: int = 0
     rewards: dict[str, int] = Field(default_factory=dict)

@@ -68,7 +68,7 @@ class EpisodeRunner:
                 meter.check_time()
             progress(done, of, words)
 
-        writer = RecordWriter(folder, job.name)
+        writer = RecordWriter(folder, job.name, self._system.interactive)
         try:
             with self._loading:
                 context = EpisodeContext(job, models, scheduled.memory, scheduled.job_data, check_time_and_report)

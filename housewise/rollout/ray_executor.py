@@ -110,10 +110,8 @@ class RayExecutor(Executor):
             failed.unlink(missing_ok=True)
 
     def _start_runners(self, count: int) -> list[Any]:
-        by_role: dict[str, list[ModelOpener]] = {}
-        for role, settings in model_settings(self._system).items():
-            actors, by_role[role] = start_models(role, settings, self._system.settings.execution.workers, count)
-            self._models |= actors
+        workers = self._system.settings.execution.workers
+        self._models, by_role = start_models(model_settings(self._system), workers, count)
         # Without num_cpus, Ray requires a free core to start an actor but reserves none, so that the actors of
         # a lost machine can always be restarted.
         made = ray.remote(_RemoteRunner).options(

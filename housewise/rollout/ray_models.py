@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +19,7 @@ from housewise.core.errors import UserError
 from housewise.core.user_folders import expand_user
 from housewise.language import ChatModel, ChatModelError, ChatRequest, Reply
 from housewise.language.base import Scorer, TokenLogprob, TokenScorer
+from housewise.language.completion import CompletionModel, Continuation, GenerationLimits, TextScore, Token
 from housewise.language.settings import ModelSettings
 
 COORDINATOR = "desk"
@@ -38,30 +40,41 @@ ModelOpener = Callable[[], ChatModel]
 
 
 def start_models(
-    role: str, settings: ModelSettings, workers: int, episodes: int
-) -> tuple[dict[str, Any], list[ModelOpener]]:
-    """Start a role's model and return functions that open it on other machines.
+    chosen: Mapping[str, ModelSettings], workers: int, episodes: int
+) -> tuple[dict[str, Any], dict[str, list[ModelOpener]]]:
+    """Start the local models of a run and return functions that open the models of all roles on other machines.
+
+    Roles with equal settings share one model, as in `rollout.models.open_models`.
 
     Args:
-        role: Role of the model.
-        settings: Settings of the model.
-        workers: Number of episodes that ask it at the same time.
+        chosen: Settings of the models by role.
+        workers: Number of episodes that ask a model at the same time.
         episodes: Maximum number of runners.
 
     Returns:
-        The started actors by name, which live as long as they are referenced, and the functions; runners take them in
-        turn.
+        The started actors by name, which live as long as they are referenced, and the functions by role; runners take
+        them in turn.
 
     Raises:
         UserError: A local model cannot be opened.
     """
-    if settings.local:
-        actors = _start_actors(role, settings, episodes)
-        names = list(actors)
-        return actors, [partial(RemoteChatModel, names[first:] + names[:first]) for first in range(len(names))]
-    # Environment variables of this machine are not set on others.
-    reached = settings.model_copy(update={"base_url": settings.base_url or os.environ.get("OPENAI_BASE_URL")})
-    return {}, [partial(reached.open, workers, api_key=os.environ.get("OPENAI_API_KEY"))]
+    first_role = {role: next(each for each in chosen if dict(chosen[each]) == dict(chosen[role])) for role in chosen}
+    local = {role: settings for role, settings in chosen.items() if settings.local and first_role[role] == role}
+    actors: dict[str, Any] = {}
+    openers: dict[str, list[ModelOpener]] = {}
+    for role, settings in chosen.items():
+        if role in local:
+            started = _start_actors(role, settings, episodes, len(local))
+            actors |= started
+            names = list(started)
+            openers[role] = [partial(RemoteChatModel, names[first:] + names[:first]) for first in range(len(names))]
+        elif settings.local:
+            openers[role] = openers[first_role[role]]
+        else:
+            # Environment variables of this machine are not set on others.
+            reached = settings.model_copy(update={"base_url": settings.base_url or os.environ.get("OPENAI_BASE_URL")})
+            openers[role] = [partial(reached.open, workers, api_key=os.environ.get("OPENAI_API_KEY"))]
+    return actors, openers
 
 
 class RemoteChatModel:
@@ -90,6 +103,10 @@ class RemoteChatModel:
         scores: list[tuple[TokenLogprob, ...]] = self._ask("score_tokens", request, list(continuations))
         return scores
 
+    def completion_model(self, seed: int) -> CompletionModel:
+        """See `CompletesTexts.completion_model`."""
+        return _RemoteCompletionModel(self.name, self._ask, seed)
+
     def close(self) -> None:
         """Do nothing: the actors are shared by all episodes."""
 
@@ -115,6 +132,43 @@ class RemoteChatModel:
         while not ray.wait([reply], timeout=_HEARTBEAT_SECONDS)[0]:
             ray.get(actor.is_there.options(concurrency_group="pulse").remote(), timeout=_HEARTBEAT_SECONDS)
         return ray.get(reply)
+
+
+class _RemoteCompletionModel:
+    """The actors of a model as a completion model.
+
+    Args:
+        name: Name of the model.
+        ask: Calls a method of an actor.
+        seed: Seed of the random number generator.
+    """
+
+    can_branch = True
+
+    def __init__(self, name: str, ask: Callable[..., Any], seed: int) -> None:
+        self.name, self._ask_actor, self._chance = name, ask, random.Random(seed)
+
+    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
+        """See `CompletionModel.extend`."""
+        return self._ask("extend", prompt, branches, bounds)
+
+    def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
+        """See `CompletionModel.sample`."""
+        return self._ask("sample", prompt, count, temperature, bounds)
+
+    def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
+        """See `CompletionModel.answer`."""
+        return self._ask("answer", system, questions)
+
+    def score_texts(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
+        """See `TextScorer.score_texts`."""
+        return self._ask("score_texts", prompt, texts)
+
+    def _ask(self, method: str, *args: Any) -> list[Any]:
+        # The generator travels with the request, so that every actor draws what one machine would draw.
+        found: list[Any]
+        found, self._chance = self._ask_actor("complete_texts", method, self._chance, args)
+        return found
 
 
 class _Model:
@@ -149,6 +203,17 @@ class _Model:
         assert isinstance(model, TokenScorer)
         return model.score_tokens(request, continuations)
 
+    def complete_texts(
+        self, method: str, chance: random.Random, args: Sequence[Any]
+    ) -> tuple[list[Any], random.Random]:
+        """Call a method of `LocalCompletionModel`. Return its result and the random number generator after it."""
+        from housewise.language.local.completion import LocalCompletionModel
+        from housewise.language.local.model import LocalChatModel
+
+        model = self._open()
+        assert isinstance(model, LocalChatModel)
+        return getattr(LocalCompletionModel(model, chance), method)(*args), chance
+
     def _open(self) -> ChatModel:
         with self._opening:
             if self._opened is None:
@@ -158,8 +223,14 @@ class _Model:
             return self._opened
 
 
-def _start_actors(role: str, settings: ModelSettings, episodes: int) -> dict[str, Any]:
+def _start_actors(role: str, settings: ModelSettings, episodes: int, models: int) -> dict[str, Any]:
     """Start actors of a local model: one per GPU, or one on the CPU. Return them by name when they can answer.
+
+    Args:
+        role: Role of the model.
+        settings: Settings of the model.
+        episodes: Maximum number of runners.
+        models: Number of local models of the run, which share the GPUs or the cores.
 
     Raises:
         UserError: The model cannot be opened.
@@ -167,17 +238,17 @@ def _start_actors(role: str, settings: ModelSettings, episodes: int) -> dict[str
     gpus = int(ray.cluster_resources().get("GPU", 0))
     cores = [node["Resources"].get("CPU", 0) for node in ray.nodes() if node["Alive"]]
     # One core is left for simulators, and every machine can replace a lost one.
-    spared = int(min((count for count in cores if count > 1), default=1)) - 1
-    needs = {"num_gpus": 1} if gpus else {"num_cpus": spared} if spared else {}
+    spared = (int(min((count for count in cores if count > 1), default=1)) - 1) // models
+    needs = {"num_gpus": 1 / models} if gpus else {"num_cpus": spared} if spared else {}
     made = ray.remote(concurrency_groups={"pulse": 1})(_Model)
     options = {"max_restarts": -1, "max_concurrency": episodes + 1, **needs}
     names = [f"{role}-{number}" for number in range(min(max(gpus, 1), episodes))]
-    models = {name: made.options(name=name, **options).remote(role, settings) for name in names}
+    actors = {name: made.options(name=name, **options).remote(role, settings) for name in names}
     try:
-        ray.get([model.name.remote() for model in models.values()])
+        ray.get([actor.name.remote() for actor in actors.values()])
     except RayError as error:
         raise_user_error(error)
-    return models
+    return actors
 
 
 def pack_model_folders(config: ModelSettings) -> dict[str, FolderContent]:

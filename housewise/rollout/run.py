@@ -30,10 +30,12 @@ from housewise.rollout.run_meter import RunMeter, open_meter
 from housewise.rollout.saved_settings import (
     adapter_option,
     check_user_files,
+    check_weights_digests,
     copy_user_files,
     find_changed_settings,
     parse_saved_settings,
     read_run_settings,
+    save_weights_digests,
 )
 from housewise.rollout.scheduler import Scheduler
 from housewise.rollout.scores import compute_metrics
@@ -145,6 +147,8 @@ class Run:
         if jobs := self.open_jobs:
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
             copy_user_files(self.system.files(), self.folder, anew=not self.finished_jobs)
+            if not self.finished_jobs:
+                save_weights_digests(self.system, self.folder)
             try:
                 with self._open_meter() as meter, self._run_memories() as memories:
                     self._print_person()
@@ -222,10 +226,9 @@ class Run:
         try:
             yield memories
         finally:
-            if learn == "run":
-                memories = run_memory.load_memories(self._notes_of_finished_jobs())
             if learn != "never":
-                run_memory.save(memories)
+                # Episodes may have ended after the run was stopped.
+                run_memory.save(run_memory.load_memories(self._notes_of_finished_jobs()))
 
     def _notes_of_finished_jobs(self) -> Iterator[list[Note]]:
         """Return the notes of each finished episode."""
@@ -310,6 +313,7 @@ class Run:
             )
         if find_paths(self.episodes, f"*{FINISHED}"):
             check_user_files(self.system.files(), self.folder)
+            check_weights_digests(self.system, self.folder)
 
 
 def load_run(folder: Path | str, trust_code: bool = False) -> Run:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from housewise.core.errors import UserError
-from housewise.core.files import read_bytes, write_bytes
+from housewise.core.files import read_bytes, write_bytes, write_json
 from housewise.core.setting_keys import short_key
 from housewise.core.settings import merge_nested, nested_differences, record_user_keys
 from housewise.core.settings_loading import (
@@ -19,11 +19,15 @@ from housewise.core.settings_loading import (
 )
 from housewise.core.text_files import read_json
 from housewise.core.user_code import UntrustedCodeError, referenced_file
+from housewise.core.user_folders import expand_user
 from housewise.language.adapters import NONE
 from housewise.language.local.digests import weights_digest
+from housewise.rollout.models import model_settings
 from housewise.rollout.record_reader import FIRST_SYSTEM
 from housewise.rollout.settings import RunSettings
 from housewise.rollout.system import System, find_system
+
+_WEIGHTS = "weights.json"
 
 
 def read_run_settings(path: Path, trust_code: bool = False) -> RunSettings:
@@ -131,6 +135,44 @@ def _same_weights(one: Path, other: Path) -> bool:
     """Return whether two folders hold the same weights, as a model and its copy do."""
     digest = weights_digest(one)
     return digest is not None and digest == weights_digest(other)
+
+
+def save_weights_digests(system: System[Any], folder: Path) -> None:
+    """Write digests of the weights in the folders that a system's models name to the folder of a run.
+
+    Raises:
+        UserError: The file cannot be written.
+    """
+    if digests := {key: digest for key, name in _model_folders(system) if (digest := weights_digest(name))}:
+        write_json(folder / _WEIGHTS, digests)
+
+
+def check_weights_digests(system: System[Any], folder: Path) -> None:
+    """Compare the weights that a system's models name with the digests that `save_weights_digests` wrote.
+
+    Raises:
+        UserError: The weights differ.
+    """
+    path = folder / _WEIGHTS
+    if not path.is_file():
+        return
+    if not isinstance(digests := read_json(path), dict):
+        raise UserError(f"{path}: holds no digests; delete it")
+    for key, name in _model_folders(system):
+        if digests.get(key, now := weights_digest(name)) != now:
+            raise UserError(
+                f"{name}: holds other weights than those with which {folder} was begun; choose another folder with "
+                "--out, or restore them"
+            )
+
+
+def _model_folders(system: System[Any]) -> Iterator[tuple[str, str]]:
+    """Yield setting and name of each model and adapter that is in a folder of the user."""
+    for role, chosen in model_settings(system).items():
+        kind, _, model = chosen.model.partition(":")
+        for key, name in (("model", model if kind == "local" else None), ("adapter", chosen.adapter)):
+            if name and expand_user(name).is_dir():
+                yield f"models.{role}.{key}", name
 
 
 def copy_user_files(files: Mapping[str, Path], folder: Path, anew: bool = False) -> None:

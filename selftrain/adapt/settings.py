@@ -158,7 +158,7 @@ class AdaptTrainingConfig(Settings):
 def load_adapt_training(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> AdaptTrainingConfig:
-    """Load the settings of a training; see core.settings.load_settings."""
+    """Load the settings of a training; see core.settings_loading.load_settings."""
     return load_settings(AdaptTrainingConfig, adapt_training_defaults(), file, settings, overrides)
 
 

@@ -115,7 +115,7 @@ class GuidanceTrainingConfig(OnePhaseSettings):
 def load_guidance_training(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> GuidanceTrainingConfig:
-    """Load the settings; see core.settings.load_settings.
+    """Load the settings; see core.settings_loading.load_settings.
 
     Raises:
         UserError: They are invalid.

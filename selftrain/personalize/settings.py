@@ -315,7 +315,7 @@ def _houses(tasks: TasksConfig | LessonsConfig) -> AbstractSet[int]:
 def load_selftraining(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> SelfTrainingConfig:
-    """Load the settings of a self-training; see core.settings.load_settings."""
+    """Load the settings of a self-training; see core.settings_loading.load_settings."""
 
     def advice(config: SelfTrainingConfig) -> dict[str, Any]:
         advised = derived_defaults(config.run)

@@ -60,7 +60,7 @@ class GoalTrainingConfig(OnePhaseSettings):
 def load_goal_training(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> GoalTrainingConfig:
-    """Load the settings; see core.settings.load_settings.
+    """Load the settings; see core.settings_loading.load_settings.
 
     Raises:
         UserError: They are invalid.

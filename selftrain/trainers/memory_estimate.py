@@ -185,7 +185,7 @@ def training_flops(shape: ModelShape, tokens: int, is_checkpointed: bool) -> flo
 
     The frozen model needs no gradients of its weights; checkpointing computes the forward pass twice.
     """
-    passes = 2 + (1 if is_checkpointed else 0)
+    passes = 3 if is_checkpointed else 2
     return 2.0 * passes * shape.parameters * tokens
 
 

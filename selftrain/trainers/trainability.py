@@ -15,7 +15,7 @@ def check_trainable(model: str, adapter: str | None, config: TrainingConfig) -> 
     """Check that a local model can be trained with some settings, without loading its weights.
 
     Args:
-        model: Name of the model, as for language.local.weights.load.
+        model: Name of the model, as for language.local.weights.load_model.
         adapter: Adapter that training starts from.
         config: Settings of the training.
 

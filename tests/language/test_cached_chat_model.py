@@ -29,8 +29,8 @@ class Counting:
         """Nothing to release."""
 
 
-def request(text: str, temperature: float = 0.0) -> ChatRequest:
-    return ChatRequest((Message("user", text),), Sampling(temperature))
+def request(text: str, temperature: float = 0.0, alternatives: int = 0) -> ChatRequest:
+    return ChatRequest((Message("user", text),), Sampling(temperature, alternatives=alternatives))
 
 
 def texts(model: CachedChatModel, *requests: ChatRequest) -> list[str]:
@@ -57,6 +57,8 @@ def test_another_model_and_what_is_drawn_by_chance_are_asked_anew(tmp_path: Path
     assert texts(CachedChatModel(other, "other", path), request("a")) == ["a 1"] and other.asked == 1
     chance = CachedChatModel(Counting(), path=path)
     assert texts(chance, request("a", 1.0), request("a", 1.0)) == ["a 1", "a 2"]
+    # The file holds no alternatives.
+    assert texts(chance, request("a", alternatives=2), request("a", alternatives=2)) == ["a 3", "a 4"]
 
 
 def test_a_file_of_something_else_is_named(tmp_path: Path) -> None:

@@ -17,12 +17,13 @@ MINE = "name: mia\nwants:\n  drinkware:\n    any room: [sofa]\n"
 HOUSE = ("--houses", "1", "--seed", "1", "--planner", "scripted", "max_steps=300")
 HOUSES = ("--houses", "2", *HOUSE[2:])
 BREAKFAST = ("--system", "adapt", "task=[4]")
+LAB = ("--system", "basis", "remembers_descriptions=true", "variant=fire_laser__none__disinfect_computer")
 
 
 @pytest.fixture
 def memories(tmp_path: Path) -> MemoryFolder:
     folder = MemoryFolder(tmp_path / "memories")
-    for name in ("ada", "carl", "majority", "mia", "juan"):
+    for name in ("ada", "carl", "majority", "mia", "juan", "alice"):
         folder.save(Memory(name, [Note(person=name, kind="rule", text="No mugs.", about=About(things=("mug",)))]))
     (tmp_path / "mia.yaml").write_text(MINE)
     return folder
@@ -46,6 +47,8 @@ def run(folder: Path, *words: object, code: int = 0) -> subprocess.CompletedProc
         ((*HOUSES, "--memory", "carl", "learn=run", "--workers", "2"), "majority", False),
         ((*BREAKFAST, "--memory", "juan"), "juan", True),
         ((*BREAKFAST, "--memory", "juan", "person=miranda"), "miranda", False),
+        ((*LAB, "--memory", "alice"), "alice", True),
+        ((*LAB, "--memory", "alice", "person=bob"), "bob", False),
     ],
 )
 def test_reactions_are_kept_for_the_person_who_reacts_and_nobody_else(

@@ -11,9 +11,12 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.core.record import Result
+from housewise.people.memory import MemoryFolder
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.executor_choice import open_executor
+from housewise.rollout.note_events import learned_notes
 from housewise.rollout.process_executor import ProcessExecutor
+from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run
 from housewise.rollout.system import Job
 from housewise.rollout.thread_executor import ThreadExecutor
@@ -91,6 +94,24 @@ def test_a_process_that_is_killed_is_told_of(tmp_path: Path) -> None:
         os.kill(max(children(program.pid)), signal.SIGKILL)
         errors = program.communicate(timeout=60)[1]
     assert program.returncode == 2 and "lower --workers" in errors and "Traceback" not in errors
+
+
+def test_an_interrupted_run_keeps_the_notes_of_episodes_that_ended_after_it(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "housewise", "run", "--system", "adapt", "planner=always", "task=[4]"]
+    with subprocess.Popen(
+        [*command, "--workers", "2", "--out", str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+    ) as program:
+        end = time.monotonic() + 120
+        while time.monotonic() < end and not list(tmp_path.glob("episodes/*.jsonl")):
+            time.sleep(0.05)
+        before = len(list(tmp_path.glob("episodes/*.jsonl")))
+        program.send_signal(signal.SIGINT)
+        program.communicate(timeout=120)
+    records = list(read_records(tmp_path / "episodes"))
+    assert before < len(records) < 16
+    learned = {note for record in records for note in learned_notes(record)}
+    folder = MemoryFolder(tmp_path / "memory")
+    assert learned and {note for person in folder.people() for note in folder.load(person).notes} == learned
 
 
 def _alive(process: int) -> bool:

@@ -13,7 +13,7 @@ pytest.importorskip("torch")
 from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE
 from tests.commands import run_module
 from tests.language.tiny import save_tiny_model
-from tests.systems.command_runs import ATTIC, contents, environment
+from tests.systems.command_runs import ATTIC, contents, environment, stars
 
 CELLAR = ATTIC.replace("tidy attic", "tidy cellar").replace("pen,", "candle,").replace("novel", "atlas")
 
@@ -83,3 +83,15 @@ def test_a_killed_run_ends_as_one_that_was_not(system: str, inputs: Path) -> Non
 @pytest.mark.parametrize("system", SYSTEMS)
 def test_a_killed_run_of_the_real_model_ends_as_one_that_was_not(system: str, inputs: Path) -> None:
     same_after_kills(system, inputs, ["--model", "local:smollm2", *SYSTEMS[system]])
+
+
+def test_a_model_that_was_moved_is_not_taken_for_another_one_of_its_name(tmp_path: Path) -> None:
+    (tmp_path / "attic.yaml").write_text(ATTIC)
+    for seed, place in enumerate(("here", "elsewhere")):
+        save_tiny_model(tmp_path / place / "models" / "tiny", seed=seed)
+    words = (f"task={tmp_path / 'attic.yaml'}", "max_goal_tokens=4", "levels=2", "--out", tmp_path / "run", "--model")
+    stars(*words, f"local:{tmp_path / 'here' / 'models' / 'tiny'}")
+    (tmp_path / "here").rename(tmp_path / "moved")
+    complaint = stars(*words, f"local:{tmp_path / 'elsewhere' / 'models' / 'tiny'}", "repeats=2", code=2)
+    assert "holds other weights than those with which" in complaint and complaint.count("\n") == 1
+    stars(*words, f"local:{tmp_path / 'moved' / 'models' / 'tiny'}", "repeats=2")

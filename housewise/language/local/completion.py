@@ -25,15 +25,15 @@ class LocalCompletionModel:
 
     Args:
         model: An open model; the caller closes it.
-        seed: Seed of the random number generator.
+        seed: Seed of the random number generator, or the generator.
     """
 
     can_branch = True
 
-    def __init__(self, model: LocalChatModel, seed: int = 0) -> None:
+    def __init__(self, model: LocalChatModel, seed: int | random.Random = 0) -> None:
         self.name = model.name
         self._model = model
-        self._chance = random.Random(seed)
+        self._chance = seed if isinstance(seed, random.Random) else random.Random(seed)
         # If digits are separate tokens, so is the space before a number, which then belongs to the question.
         self._spaced = len(model.tokens(" 1")) > 1
 

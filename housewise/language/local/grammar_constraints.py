@@ -105,10 +105,13 @@ class GrammarCompiler:
             schema: JSON schema, as text.
 
         Raises:
-            ChatModelError: If the text is not a schema.
+            ChatModelError: If the text is not a schema, or llguidance does not support it.
         """
-        # A small model that may write blanks between values does not stop writing them.
-        compact = json.dumps({**json.loads(schema), "x-guidance": {"whitespace_flexible": False}})
+        try:
+            # A small model that may write blanks between values does not stop writing them.
+            compact = json.dumps({**json.loads(schema), "x-guidance": {"whitespace_flexible": False}})
+        except (ValueError, TypeError) as error:
+            raise ChatModelError(f"not a JSON schema with keys and values ({excerpt(error)})") from error
         return GrammarConstraint(compile_matcher(self._tokenizer, compact, "json_schema"))
 
 

@@ -15,30 +15,12 @@ from housewise.language.base import ChatModelError, Message
 from housewise.language.control_tokens import break_turns
 from housewise.language.server.connection import Connection, describe_setup_problem
 from housewise.language.server.endpoint import Endpoint
-from housewise.language.server.responses import error_message
+from housewise.language.server.responses import ListedModel, ModelList, error_message
 
 RUNTIME_LOADING = "VLLM_ALLOW_RUNTIME_LORA_UPDATING"
 _IS_LOADED = "already been loaded"
 
 T = TypeVar("T")
-
-
-class ListedModel(BaseModel):
-    """A model that a server lists.
-
-    Attributes:
-        id: Name in requests.
-        parent: Name of the base model of an adapter, or None for a base model.
-        max_model_len: Maximum number of tokens of a prompt with its reply, where the server tells.
-    """
-
-    id: str
-    parent: str | None = None
-    max_model_len: int | None = None
-
-
-class _ModelList(BaseModel):
-    data: list[ListedModel]
 
 
 class _Scored(BaseModel):
@@ -81,7 +63,7 @@ class LoraServer:
         """
         remedy = "check that a vLLM server runs there, and the key in $OPENAI_API_KEY if it needs one"
         try:
-            return _ModelList.model_validate_json(self._request("GET", "/models", None)).data
+            return ModelList.model_validate_json(self._request("GET", "/models", None)).data
         except _StatusError as error:
             raise self._error(f"it did not list its models ({error})", remedy) from None
         except ValidationError:
@@ -194,9 +176,11 @@ class LoraServer:
         except openai.APIStatusError as error:
             words = self.endpoint.excerpt(error_message(error.body) or error.response.reason_phrase)
             raise _StatusError(error.status_code, words) from None
-        except (asyncio.TimeoutError, openai.OpenAIError, OSError) as error:
-            reason = self.endpoint.excerpt(str(error.__cause__ or error) or type(error).__name__)
-        raise self._error(f"no answer ({reason})", "check that the server runs, and its address in rollouts.servers")
+        except (asyncio.TimeoutError, openai.APITimeoutError):
+            what = f"no answer within {self._timeout:.3g} s"
+        except (openai.OpenAIError, OSError) as error:
+            what = f"no answer ({self.endpoint.excerpt(str(error.__cause__ or error) or type(error).__name__)})"
+        raise self._error(what, "check that the server runs, and its address in rollouts.servers")
 
 
 class _StatusError(Exception):

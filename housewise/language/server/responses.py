@@ -57,14 +57,24 @@ class ChatCompletion(BaseModel):
     error: Any = None
 
 
-class _Model(BaseModel):
+class ListedModel(BaseModel):
+    """A model that a server lists.
+
+    Attributes:
+        id: Name in requests.
+        parent: Name of the base model of an adapter, or None for a base model.
+        max_model_len: Maximum number of tokens of a prompt with its reply, where the server tells.
+    """
+
     id: str
+    parent: str | None = None
+    max_model_len: int | None = None
 
 
 class ModelList(BaseModel):
     """The fields of a list of models that are used."""
 
-    data: list[_Model]
+    data: list[ListedModel]
 
     @property
     def names(self) -> list[str]:

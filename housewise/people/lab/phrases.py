@@ -19,7 +19,7 @@ WORDINGS = CONFIGS / "basis" / "wordings"
 BUNDLED_WORDINGS = ("training", "held_out")
 """The held-out wording was written after what has to understand it. One rule was added after its first use: verbs in
 -ing inside descriptions."""
-Occasion = Literal["goal", "goal_again", "where", "look", "which", "next", "failed", "hand", "acknowledgement"]
+Occasion = Literal["goal", "goal_again", "where", "look", "which", "next", "hand", "acknowledgement"]
 
 
 _Templates = Annotated[tuple[str, ...], Field(min_length=1)]
@@ -38,7 +38,6 @@ class UserPhrases(Template):
     look: _Templates = _sentences()
     which: _Templates = _sentences()
     next: _Templates = _sentences()
-    failed: _Templates = _sentences()
     hand: _Templates = _sentences()
     acknowledgement: _Templates = _sentences()
 

@@ -225,7 +225,10 @@ class TerminalUser:
     def _answer(self, line: TypedLine, view: UserView) -> None:
         """Answer a command that takes no action."""
         if line.command == "quit":
-            raise RespondentLeft(f"you left the lab after {plural(len(view.history), 'action')}")
+            raise RespondentLeft(
+                f"you left the lab after {plural(len(view.history), 'action')}; run the same command again to begin "
+                "anew"
+            )
         if line.command == "picture":
             self._save_picture(line.text, view)
         elif line.command == "help":

@@ -18,7 +18,7 @@ class AdaptInitialState(Frozen):
         person: Name of the person.
         about: Description of the person.
         things: Ids of all objects.
-        told: Number of remembered answers.
+        remembered_answers: Number of remembered answers.
     """
 
     task: str
@@ -33,10 +33,10 @@ class CookingActionEvent(Event):
     """An action of the robot. A question is an action, too.
 
     Attributes:
-        said: The action in words.
+        text: The action in words.
         observation: Its result; empty for a question.
         failed: Whether it was impossible.
-        made: What has been made so far, if that has changed.
+        prepared_food: What has been made so far, if that has changed.
     """
 
     type: ClassVar[str] = "action"

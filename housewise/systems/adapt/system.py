@@ -19,7 +19,7 @@ from housewise.core.text_files import is_file
 from housewise.language.adapters import adapter_defaults
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
-from housewise.people.chat_respondent import ChatRespondent
+from housewise.people.chat_respondent import ChatRespondent, respondent_sampling
 from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, check_paraphrases, find_profile_files, load_profiles
 from housewise.people.kitchen.profiles import KitchenProfile
@@ -163,7 +163,7 @@ class Adapt(System[AdaptSettings]):
         }
 
         def speaker() -> Speaker:
-            return self._speaker(person, kitchen, judge, models, memory.person)
+            return self._speaker(person, kitchen, judge, models, memory.person, job.seed)
 
         known = {} if chosen.asks_again else dict(told)
         most = chosen.max_questions if chosen.asks else 0
@@ -217,10 +217,11 @@ class Adapt(System[AdaptSettings]):
         judge: PreferenceJudge,
         models: Mapping[str, ChatModel],
         remembered: str,
+        seed: int,
     ) -> Speaker:
         answering = self.settings.tasks.answering
         if answering == "terminal":
-            return TerminalRespondent(name=remembered)
+            return TerminalRespondent(name=remembered, alternative="answering=meaning")
         if answering == "model":
             start = kitchen.trace.start
             told = self._prompts.person.format(
@@ -228,7 +229,9 @@ class Adapt(System[AdaptSettings]):
                 wishes="\n".join(f"- {wish.text}" for wish in person.preferences if kitchen.number in wish.tasks),
                 things=", ".join(start[id].description or id for id in sorted(kitchen.trace.available)),
             )
-            return ChatRespondent(models["person"], told, remembered)
+            return ChatRespondent(
+                models["person"], told, remembered, respondent_sampling(self.settings.models.person.sampling, seed)
+            )
         paraphrasing = answering == "paraphrase"
         return KitchenRespondent(person, judge, kitchen.trace, shared_minilm(), paraphrasing=paraphrasing)
 

@@ -78,12 +78,12 @@ class BasisAgentSettings(Settings):
     """Whether the planner llm is told where things are that were named."""
     reasoning: Annotated[bool, _IF_CHAT_ASSISTANT] = True
     """Whether the planner llm writes down a thought before it speaks."""
-    shuffled_descriptions: Annotated[bool, Affects(needs=("planner", ("llm",)))] = False
-    """Whether each device is described to the planner llm by the look of another one: a control."""
+    shuffled_descriptions: Annotated[bool, Affects(needs=("planner", ("llm", "nearest")))] = False
+    """Whether each device is described to the planner llm or nearest by the look of another one: a control."""
     remembers_descriptions: Annotated[bool, Affects(needs=("planner", DESCRIBING))] = False
     """Whether the assistant remembers by which descriptions the person found uncommon things, and prefers those."""
-    compact: Annotated[bool, NEEDS_MODEL] = False
-    """Whether prompts are the short ones for small models."""
+    compact: bool = False
+    """Whether prompts are the short ones for small models. The planner nearest compares them without a model."""
     grounded: Annotated[bool, NEEDS_MODEL] = False
     """Whether replies of models are held to a grammar."""
 
@@ -95,6 +95,11 @@ class BasisModelsSettings(ModelsSettings):
     person: ModelSettings = ModelSettings(sampling=_PAPER_SAMPLING)
 
 
+def is_named(model: ModelSettings) -> bool:
+    """Return whether the user has named a model for a role."""
+    return (model.model, model.base_url, model.adapter) != ("local", None, None)
+
+
 class BasisSettings(RunSettings):
     """Settings of one BASIS run."""
 
@@ -103,3 +108,10 @@ class BasisSettings(RunSettings):
     tasks: BasisTaskSettings = BasisTaskSettings()
     agent: BasisAgentSettings = BasisAgentSettings()
     models: BasisModelsSettings = BasisModelsSettings()
+
+    @property
+    def memory_person_settings(self) -> dict[str, dict[str, str]]:
+        """See RunSettings.memory_person_settings. A scripted person has the name of the memory."""
+        name, is_used = self.memory.start, self.agent.remembers_descriptions
+        is_scripted = name in ("bob", "alice") and not is_named(self.models.person)
+        return {"tasks": {"person": name}} if name and is_used and is_scripted else {}

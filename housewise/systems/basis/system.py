@@ -20,7 +20,6 @@ from housewise.core.record import Result
 from housewise.core.settings import merge_nested
 from housewise.core.text_files import is_file
 from housewise.language.base import ChatModel, Sampling
-from housewise.language.settings import ModelSettings
 from housewise.people.lab.chat_user import ChatUser, PromptSize
 from housewise.people.lab.phrases import load_user_phrases
 from housewise.people.lab.recognized_descriptions import RecognizedDescriptions
@@ -35,7 +34,7 @@ from housewise.systems.basis.agents import GuidingAgent
 from housewise.systems.basis.assistants import assistant_opener, check_assistant, usual_description, view_builder
 from housewise.systems.basis.earlier_turns import EarlierTurns
 from housewise.systems.basis.record import EVENTS, BasisInitialState
-from housewise.systems.basis.settings import DESCRIBING, BasisSettings
+from housewise.systems.basis.settings import DESCRIBING, BasisSettings, is_named
 from housewise.systems.basis.world import LabSession, SessionObservation
 from housewise.worlds.lab.camera_picture import encode_png
 from housewise.worlds.lab.geometry import open_lab_space
@@ -92,10 +91,10 @@ class Basis(System[BasisSettings]):
     def advice(cls, settings: BasisSettings) -> Mapping[str, Any]:
         """See System.advice. A named model plays its role, and the bundled one, which thinks in vain, is brief."""
         models, found = settings.models, dict(super().advice(settings))
-        if _is_named(models.agent):
+        if is_named(models.agent):
             found["agent"] = {"planner": "llm", **found.get("agent", {})}
         trained = found.get("agent", {}).pop("sampling", {})
-        if _is_named(models.person):
+        if is_named(models.person):
             found["tasks"] = {"person": "model"}
         roles: dict[str, Any] = {r: _BRIEF for r in ("agent", "person") if getattr(models, r).model in _BUNDLED}
         if trained:
@@ -251,7 +250,3 @@ class Basis(System[BasisSettings]):
             texts = {KINDS[kind].look: all_descriptions(kind, usual) for kind in load_descriptions()}
             recognized = RecognizedDescriptions(texts, chosen.recognition_seed)
         return ScriptedUser(traits, seed, recognized)
-
-
-def _is_named(model: ModelSettings) -> bool:
-    return (model.model, model.base_url, model.adapter) != ("local", None, None)

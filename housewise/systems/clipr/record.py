@@ -154,8 +154,8 @@ class ChoiceInitialState(Frozen):
         left_out: Number of rows of the source that were left out, by reason.
         person: Person whose preferences are scored, for choices in houses.
         order: Ids of the tests in order.
-        answered: Number of answers that were remembered.
-        known: Number of rules that were remembered.
+        remembered_answers: Number of answers that were remembered.
+        remembered_rules: Number of rules that were remembered.
     """
 
     data: str

@@ -41,8 +41,8 @@ class ChoiceTasks(TaskSettings):
     """Which choices to play, and the person who answers. See housewise.worlds.choices.choice_sets."""
 
     data: str = KITCHEN_SET
-    """kitchen, housekeep (places in generated houses), housekeep:NAME (those of one person), or a file: choices in
-    YAML, or the data of AmbiK or IntroPlan."""
+    """kitchen, housekeep (places in generated houses), housekeep:NAME (those of a bundled person or of a person's
+    file), or a file: choices in YAML, or the data of AmbiK or IntroPlan."""
     annotators: str | None = None
     """Folder of Housekeep, whose annotators replace the bundled people of places in generated houses."""
     examples: int = Field(default=10, ge=1, le=MAX_COUNT)

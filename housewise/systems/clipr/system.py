@@ -127,9 +127,10 @@ class Clipr(System[CliprSettings]):
             )
 
     def files(self) -> dict[str, Path]:
-        """See System.files. The choices may be a file of the user."""
+        """See System.files. The choices, or the person of choices in houses, may be a file of the user."""
         data = self.settings.tasks.data
-        return {"choices": Path(data)} if not is_bundled_set(data) and is_file(Path(data)) else {}
+        setting, name = ("person", data.partition(":")[2]) if is_bundled_set(data) else ("choices", data)
+        return {setting: Path(name)} if is_file(Path(name)) else {}
 
     def job_data(self, job: Job) -> ChoiceSet:
         """See System.job_data. The data are the choices.

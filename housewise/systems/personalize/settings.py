@@ -286,7 +286,7 @@ def house_defaults() -> dict[str, Any]:
 def house_settings(
     file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
 ) -> PersonalizeSettings:
-    """Combine the settings of a run; see core.settings.load_with_derived_defaults.
+    """Combine the settings of a run; see core.settings_loading.load_with_derived_defaults.
 
     The defaults of an adapter override those of the classes, and given settings override both. Unlike ``housewise
     run``, which starts with ``adapter=auto``, this uses no adapter unless one is named.

@@ -7,7 +7,15 @@ from functools import cached_property
 
 from housewise.core.errors import UserError
 from housewise.language.base import ChatModel
-from housewise.language.completion import CompletionModel, Continuation, GenerationLimits, TextScore, TextScorer, Token
+from housewise.language.completion import (
+    CompletesTexts,
+    CompletionModel,
+    Continuation,
+    GenerationLimits,
+    TextScore,
+    TextScorer,
+    Token,
+)
 from housewise.language.completion_by_chat import ChatCompletionModel
 from housewise.language.settings import ModelSettings
 from housewise.rollout.metered_models import MeteredCompletionModel, MeteredModel
@@ -76,17 +84,21 @@ def open_lazy_completion_model(
     def open_it() -> CompletionModel:
         asked = model.model if isinstance(model, MeteredModel) else model
         opened = asked.model if isinstance(asked, LazyChatModel) else asked
-        if settings.local:
-            from housewise.language.local.completion import LocalCompletionModel
-            from housewise.language.local.model import LocalChatModel
-
-            if isinstance(opened, LocalChatModel):
-                local = LocalCompletionModel(opened, seed)
-                if isinstance(model, MeteredModel):
-                    return MeteredCompletionModel(local, model.label, model.meter)
-                return local
+        local = _completion_of_local(opened, seed) if settings.local else None
+        if local is not None:
+            return MeteredCompletionModel(local, model.label, model.meter) if isinstance(model, MeteredModel) else local
         if isinstance(model, MeteredModel):
             opened = MeteredModel(opened, model.label, model.meter)
         return ChatCompletionModel(opened, instruction, settings.local or settings.continue_prefix, seed)
 
     return LazyCompletionModel(model.name, open_it)
+
+
+def _completion_of_local(opened: ChatModel, seed: int) -> CompletionModel | None:
+    """Return the completion model of a local model, on this machine or another; None for other chat models."""
+    from housewise.language.local.completion import LocalCompletionModel
+    from housewise.language.local.model import LocalChatModel
+
+    if isinstance(opened, LocalChatModel):
+        return LocalCompletionModel(opened, seed)
+    return opened.completion_model(seed) if isinstance(opened, CompletesTexts) else None

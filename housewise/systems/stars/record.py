@@ -58,7 +58,7 @@ class ModelUsageLine(Frozen):
 
 
 class MismatchLine(Frozen):
-    """One reason why a goal is not viable; see housewise.agent.stars.analysis.Mismatch.
+    """One reason why a goal is not viable; see housewise.agent.stars.responses.Mismatch.
 
     Attributes:
         kind: Kind of the mismatch, such as ``unknown-word``.

@@ -34,7 +34,7 @@ from housewise.language import ChatModel
 from housewise.language.adapters import adapter_folder
 from housewise.language.completion import CompletionModel
 from housewise.language.embedder import shared_minilm
-from housewise.people.chat_respondent import ChatRespondent
+from housewise.people.chat_respondent import ChatRespondent, respondent_sampling
 from housewise.people.terminal_respondent import TerminalRespondent
 from housewise.rollout.episode_loop import EpisodeLimits
 from housewise.rollout.scores import Score
@@ -124,7 +124,7 @@ class Stars(SharedSimulatorSystem[StarsSettings]):
 
     def check(self) -> None:
         """See System.check."""
-        execution, chosen = self.settings.execution, self.settings.agent
+        chosen = self.settings.agent
         person = self.settings.tasks.person
         if person != "simulated" and not chosen.parts.user:
             raise UserError(
@@ -133,10 +133,10 @@ class Stars(SharedSimulatorSystem[StarsSettings]):
             )
         self.check_one_at_a_time("person=terminal")
         self._meaning_baseline()
-        if chosen.parts.retrieval == "grounded" and (not self.settings.models.agent.local or execution.ray is not None):
+        if chosen.parts.retrieval == "grounded" and not self.settings.models.agent.local:
             raise UserError(
-                f"condition {chosen.condition} rates texts, which requires a local model on this machine; use another "
-                "condition, or leave out --model, --base-url and --ray"
+                f"condition {chosen.condition} rates texts, which requires a local model; use another condition, or "
+                "leave out --model and --base-url"
             )
 
     def reading(self, task: str) -> tuple[Room_Task, GoalAnalyser]:
@@ -180,7 +180,7 @@ class Stars(SharedSimulatorSystem[StarsSettings]):
             max_questions=chosen.max_questions,
         )
         learner.dialogue.turns += _instructions(task, learner)
-        user = self._user(task, analyser, models, memory.person)
+        user = self._user(task, analyser, models, memory.person, job.seed)
         room = RoomWorld(task, learner, user, told, self._body(task, analyser))
         agent = StarsAgent(task, learner, self._prompts, memory.person, room.lessons.append, context.progress)
         # An episode ends when no object is left.
@@ -212,12 +212,14 @@ class Stars(SharedSimulatorSystem[StarsSettings]):
         return RotationSelector(model, self._prompts, parts.hints)
 
     def _user(
-        self, task: Room_Task, analyser: GoalAnalyser, models: Mapping[str, ChatModel], person: str
+        self, task: Room_Task, analyser: GoalAnalyser, models: Mapping[str, ChatModel], person: str, seed: int
     ) -> OversightUser:
         if self._is_respondent("terminal"):
             return RespondentUser(TerminalRespondent(name=person), analyser, task)
         if self._is_respondent("model"):
-            return RespondentUser(ChatRespondent(models["person"], person_instructions(task), person), analyser, task)
+            sampling = respondent_sampling(self.settings.models.person.sampling, seed)
+            speaker = ChatRespondent(models["person"], person_instructions(task), person, sampling)
+            return RespondentUser(speaker, analyser, task)
         return SimulatedUser(task)
 
     def _is_respondent(self, person: str) -> bool:

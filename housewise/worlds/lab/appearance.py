@@ -9,7 +9,7 @@ from housewise.worlds.lab.furniture import FURNITURE
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.parts import Appearance, Parts, broken, grown
 from housewise.worlds.lab.state import LabState, Thing
-from housewise.worlds.lab.thing_shapes import SMALL_THINGS, plain
+from housewise.worlds.lab.thing_shapes import SMALL_THINGS
 
 LARGE = 2.4
 """Factor of the size of large things."""
@@ -47,4 +47,4 @@ def appearance(look: Look) -> Appearance:
 
 def _builder(look: Look) -> Builder:
     exact = {**DEVICES, **FURNITURE}.get(look.kind)
-    return exact or next((build for part, build in SMALL_THINGS.items() if part in look.kind), plain)
+    return exact or next(build for part, build in SMALL_THINGS.items() if part in look.kind)

@@ -128,10 +128,16 @@ def _uncommon_names() -> tuple[re.Pattern[str], dict[str, str]]:
     return name_pattern(names), names
 
 
-def name_pattern(names: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern that finds names in any case, the longest first: "laser monitor" before "laser"."""
+def name_pattern(names: Iterable[str], with_plurals: bool = False) -> re.Pattern[str]:
+    """Return a pattern that finds names in any case, the longest first: "laser monitor" before "laser".
+
+    Args:
+        names: The names.
+        with_plurals: Whether a name is also found with an s at its end. The group of a match is the name without it.
+    """
     longest_first = sorted(names, key=len, reverse=True)
-    return re.compile(r"\b(?:" + "|".join(map(re.escape, longest_first)) + r")\b", re.IGNORECASE)
+    plural = "s?" if with_plurals else ""
+    return re.compile(rf"\b({'|'.join(map(re.escape, longest_first))}){plural}\b", re.IGNORECASE)
 
 
 def _match_case(word: str, like: str) -> str:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 Property = Literal[
-    "pickupable", "openable", "breakable", "receptacle", "toggleable", "powerable", "dirtyable", "heatable", "eatable",
-    "chillable", "fillable", "cookable", "decor", "infectable",
+    "pickupable", "openable", "breakable", "receptacle", "toggleable", "powerable", "heatable", "eatable", "chillable",
+    "fillable", "decor", "infectable",
 ]  # fmt: skip
 
 
@@ -49,8 +49,7 @@ class Kind:
 
 _LETTERS: dict[str, Property] = {
     "p": "pickupable", "o": "openable", "b": "breakable", "r": "receptacle", "t": "toggleable", "w": "powerable",
-    "d": "dirtyable", "h": "heatable", "e": "eatable", "c": "chillable", "f": "fillable", "k": "cookable", "n": "decor",
-    "i": "infectable",
+    "h": "heatable", "e": "eatable", "c": "chillable", "f": "fillable", "n": "decor", "i": "infectable",
 }  # fmt: skip
 
 
@@ -155,10 +154,10 @@ _KINDS = (
     _common("banana", "pe", (0.2, 0.08, 0.08), "yellow"),
     _common("banana_bunch", "pe", (0.26, 0.14, 0.2), "yellow", name="bunch of bananas"),
     _common("bowl", "pbhcf", (0.18, 0.1, 0.18), "blue"),
-    _common("boss_mug", "pbhcfd", (0.1, 0.12, 0.1), "gray", name="boss's coffee mug"),
-    _common("yellow_mug", "pbhcfd", (0.1, 0.12, 0.1), "yellow", name="yellow coffee mug"),
+    _common("boss_mug", "pbhcf", (0.1, 0.12, 0.1), "gray", name="boss's coffee mug"),
+    _common("yellow_mug", "pbhcf", (0.1, 0.12, 0.1), "yellow", name="yellow coffee mug"),
     _common("coffee_pot", "phcf", (0.18, 0.22, 0.16), "black"),
-    _common("plate", "pbd", (0.24, 0.03, 0.24), "white", name="food plate"),
+    _common("plate", "pb", (0.24, 0.03, 0.24), "white", name="food plate"),
     _common("cake", "pehc", (0.26, 0.16, 0.26), "brown"),
     _common("candy_bar", "peh", (0.16, 0.03, 0.06), "brown"),
     _common("soda_can", "phc", (0.08, 0.14, 0.08), "red"),

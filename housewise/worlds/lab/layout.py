@@ -305,7 +305,10 @@ def _check_danger(area: Any, placed: Mapping[str, FurnitureItem], plan: HouseLay
 
 
 def _palettes(plan: HouseLayout, split: Split, rng: np.random.Generator) -> list[Palette]:
-    """Draw the colours of each room; hues of rooms differ, and hues and woods depend on the split."""
+    """Draw the colours of each room; hues and woods depend on the split.
+
+    There are six sectors of hues and seven rooms, so that two rooms may have similar hues.
+    """
     count = len(plan.rooms)
     sectors = 2 * rng.permutation(max(count, _SECTORS // 2))[:count] % _SECTORS + _SPLITS[split]
     woods = [_WOODS[split][pick] for pick in rng.choice(len(_WOODS[split]), size=2, replace=False)]

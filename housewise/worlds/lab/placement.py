@@ -134,7 +134,6 @@ _SPOTS: dict[str, Vec3] = {
     "embiggenator": (0.0, 0.188, 0.0),
     "portal_generator": (0.0, 0.176, 0.15),
     "color_changer": (0.0, 0.64, 0.05),
-    "coffee_unmaker": (0.0, 0.12, 0.25),
     "fuse_box": (0.0, 0.22, 0.1),
 }
 """The only place of some devices, as shares of their width, height and depth."""

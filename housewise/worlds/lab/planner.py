@@ -17,7 +17,6 @@ from housewise.worlds.lab.rule_table import FREE_SLOT, SPOT, Requirement, first_
 from housewise.worlds.lab.rules import step
 from housewise.worlds.lab.situation import (
     ARM,
-    BOX,
     LEVER,
     PANEL,
     ActionSituation,
@@ -32,6 +31,7 @@ from housewise.worlds.lab.state import LabState, Thing
 from housewise.worlds.lab.surroundings import Surroundings
 
 _DEPTH = 30
+_MOST_STEPS = 50
 
 
 @dataclass(frozen=True)
@@ -69,18 +69,17 @@ def next_step(state: LabState, goal: Goal, surroundings: Surroundings) -> LabPla
     return None
 
 
-def make_plan(state: LabState, goal: Goal, surroundings: Surroundings, limit: int = 50) -> list[LabPlanStep]:
+def make_plan(state: LabState, goal: Goal, surroundings: Surroundings) -> list[LabPlanStep]:
     """Return a whole plan, as it is carried out by the rules.
 
     Args:
         state: State at the beginning.
         goal: The goal.
         surroundings: Space of the lab.
-        limit: Greatest number of steps.
     """
     steps: list[LabPlanStep] = []
     events: set[str] = set()
-    while len(steps) < limit and not goal.holds(state, events):
+    while len(steps) < _MOST_STEPS and not goal.holds(state, events):
         found = next_step(state, goal, surroundings)
         if found is None:
             break
@@ -363,7 +362,7 @@ def _assemble_goal(state: LabState, goal: Goal) -> _Wish | None:
 
 def _assemble_box(state: LabState, goal: Goal) -> _Wish | None:
     box = fuse_box_of(state, wanted_room(goal))
-    return None if box is None or box.kind != BOX else _fill_box(state, box, "")
+    return None if box is None else _fill_box(state, box, "")
 
 
 _TASKS: dict[str, Callable[[LabState, Goal], _Wish | None]] = {

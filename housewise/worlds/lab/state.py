@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Literal
 
 Flag = Literal[
-    "open", "broken", "on", "hot", "cold", "cooked", "dirty", "eaten", "infected", "large", "carrot", "floating", "fed",
-    "fired", "scanned", "locked", "water", "milk", "coffee",
+    "open", "broken", "on", "hot", "cold", "eaten", "infected", "large", "carrot", "floating", "fed", "fired", "water",
+    "milk", "coffee",
 ]  # fmt: skip
 """A state of a thing that may hold or not. A thing is filled if it has water, milk or coffee."""
 

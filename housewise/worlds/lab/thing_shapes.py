@@ -260,13 +260,6 @@ def _disc(s: Parts, w: float, h: float, d: float, look: Look) -> None:
     s.cylinder(0, 0, 0.18 * w, (h, h + 0.002), COLORS["red"])
 
 
-def plain(s: Parts, w: float, h: float, d: float, look: Look) -> None:
-    """Add a plain box with a darker edge, for clutter without a shape of its own."""
-    color = rgb(look.color)
-    s.box((-w / 2, w / 2), (0, 0.85 * h), (-d / 2, d / 2), color)
-    s.box((-0.45 * w, 0.45 * w), (0.85 * h, h), (-0.45 * d, 0.45 * d), tint(color, 0.7))
-
-
 SMALL_THINGS: dict[str, Builder] = {
     "cartridge": _cartridge,
     "floppy": _floppy,
@@ -274,7 +267,7 @@ SMALL_THINGS: dict[str, Builder] = {
     "plate": _plate, "coffee_pot": _coffee_pot, "cake": _cake, "candy_bar": _candy_bar, "can": _can, "screen": _screen,
     "donut": _donut, "pie_slice": _pie_slice, "jar": _jar, "dart": _dart, "hammer": _hammer, "lever": _lever,
     "control_panel": _control_panel, "laser_tip": _laser_tip, "fan": _fan,
-    "radio": _radio, "action_figure": _figure, "figure": _figure, "beans": _beans, "trophy": _trophy, "record": _disc,
+    "radio": _radio, "action_figure": _figure, "beans": _beans, "trophy": _trophy, "record": _disc,
     "book": _book, "stapler": _stapler,
     "carrot": _carrot,
 }  # fmt: skip

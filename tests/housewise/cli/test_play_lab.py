@@ -157,6 +157,18 @@ def test_a_run_whose_person_is_at_the_terminal_begins_each_attempt_anew(tmp_path
     assert record.result.final["successes"] == [False, False] and record.result.scores["steps"] == 3
 
 
+def test_a_session_that_was_left_is_kept_beside_the_next_one(tmp_path):
+    words = ["run", "--system", "basis", "--person", "terminal", "--out", tmp_path / "run"]
+    chosen = ["tasks.variant=fire_laser__none__simple", "tasks.max_actions=3"]
+    left = call_housewise(*words, *chosen, input="warehouse\nquit\n")
+    assert left.returncode == 2 and "run the same command again" in left.stderr
+    assert call_housewise(*words, *chosen, input="reception\nturn left\nturn left\n").returncode == 0
+    folder = tmp_path / "run" / "episodes"
+    (finished,), (kept,) = folder.glob("*.jsonl"), folder.glob("*.interrupted-1")
+    assert '"argument":"warehouse"' in kept.read_text() and '"argument":"warehouse"' not in finished.read_text()
+    assert read_record(finished).header.attempt == 1
+
+
 def test_two_sessions_at_once_cannot_be_typed():
     settings = ["tasks.variant=fire_laser__none__simple", "--workers", "2"]
     result = call_housewise("run", "--system", "basis", "--person", "terminal", *settings)

@@ -98,6 +98,17 @@ def test_a_missing_library_is_told_before_anything_is_played(
     assert not list(tmp_path.iterdir())
 
 
+def test_lerobot_without_its_libraries_for_data_sets_is_told(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lerobot").mkdir()
+    (tmp_path / "lerobot" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setitem(sys.modules, "av", None)
+    with pytest.raises(UserError, match=r"av is not installed; run pip install 'housewise\[lerobot\]'"):
+        export_run(run, "lerobot", tmp_path / "out")
+
+
 def test_what_cannot_be_exported_is_told(run: Path, foreign: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with pytest.raises(UserError, match="did you mean rerun"):

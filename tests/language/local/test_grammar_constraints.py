@@ -1,6 +1,7 @@
 """Replies of a model of random weights, held to a grammar."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -189,3 +190,16 @@ def test_a_reply_follows_a_json_schema_if_it_can_be_restricted(
     monkeypatch.setattr("housewise.language.local.model.has_llguidance", lambda: False)
     free = model.complete([replace(request, sampling=replace(request.sampling, max_tokens=9))])[0][0].text
     assert free == model.complete([ask(None, seed=seed, n=3, temperature=1.5, max_tokens=9)])[0][0].text
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ("{", "not a JSON schema with keys and values"),
+        ("[1]", "not a JSON schema with keys and values"),
+        ('{"type": "objekt"}', "the JSON schema of the reply cannot be followed (Invalid type: objekt)"),
+    ],
+)
+def test_what_is_no_json_schema_is_named(model: LocalChatModel, schema: str, said: str) -> None:
+    with pytest.raises(ChatModelError, match=re.escape(said)):
+        model.complete([replace(ask(None), json_schema=schema)])

@@ -3,12 +3,14 @@
 import gzip
 import json
 import time
+from contextlib import closing
 from typing import Any
 
 import pytest
 
 from housewise.language import ChatModelError
-from housewise.language.base import PromptTooLongError, RequestError
+from housewise.language.base import Message, PromptTooLongError, RequestError
+from housewise.language.server.lora_server import LoraServer
 from tests.language.conftest import KEY, Answer, ChatServer, Handler, Open, ask, completion, fails, failure, says, sends
 
 
@@ -57,6 +59,15 @@ def test_never_answering_ends(server: ChatServer, open_server: Open) -> None:
     start = time.perf_counter()
     line = failure(open_server(timeout=0.3, max_retries=1))
     assert "no answer within" in line and time.perf_counter() - start < 3
+
+
+def test_a_server_of_adapters_that_never_answers_ends(server: ChatServer) -> None:
+    server.play(hangs)
+    with (
+        closing(LoraServer(server.url, timeout=0.3)) as opened,
+        pytest.raises(ChatModelError, match=r"no answer within 0\.3 s"),
+    ):
+        opened.score("m", [Message("user", "?")], "yes", {})
 
 
 @pytest.mark.parametrize("head", [False, True])

@@ -98,7 +98,7 @@ def test_hidden_states_do_not_change_the_prompt() -> None:
     apple = next(thing for thing in STATE.things if thing.kind == "apple")
     far = next(thing for thing in STATE.things if thing.room != STATE.room)
     hidden = [each.with_flags("infected", "fired") for each in UNCOMMON]
-    for changed in (*hidden, apple.with_flags("hot", "dirty"), replace(far, color="red", room="warehouse")):
+    for changed in (*hidden, apple.with_flags("hot", "cold"), replace(far, color="red", room="warehouse")):
         assert prompt(STATE.with_thing(changed)) == prompt()
 
 

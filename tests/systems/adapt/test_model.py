@@ -121,7 +121,7 @@ def test_a_person_at_the_terminal_is_not_asked_twice(server: ChatServer, tmp_pat
     words = asking(server, "person=juan", "task=[4]", "answering=terminal", "--out", tmp_path)
     server.play(*lines(ASK, other, "Declare Done"))
     complaint = adapt(*words, code=2, input="strong " * 200_000 + "\n")
-    assert "nobody answers at this terminal" in complaint
+    assert "nobody answers at this terminal" in complaint and "choose answering=meaning" in complaint
     server.play(*lines(ASK, other, "Declare Done"))
     shown = adapt(*words, input="\n")
     assert "How do you take your coffee?" not in shown and shown.count("Where do you sit?") == 1
@@ -139,10 +139,13 @@ def test_a_model_may_play_the_person(server: ChatServer, tmp_path: Path) -> None
 
     server.play(answer)
     person = ("answering=model", "models.person.model=p", f"models.person.base_url={server.url}")
+    person += ("models.person.sampling.max_tokens=33",)
     adapt(*asking(server, "person=juan", "task=[4]", *person, "--out", tmp_path))
     [said] = record_of(tmp_path, "juan-4-run0").of_type(KitchenAnswerEvent)
     assert said.text == "Black, and over ice."
-    [told] = [body["messages"][0]["content"] for body in server.requests if body["model"] == "p"]
+    [request] = [body for body in server.requests if body["model"] == "p"]
+    assert (request["temperature"], request["max_tokens"]) == (0, 33)
+    told = request["messages"][0]["content"]
     assert "- Put ice into my coffee." in told and "My eggs should be filling" not in told
 
 

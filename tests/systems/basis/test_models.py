@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 
 pytest.importorskip("openai")
 
+from housewise.core.setting_effects import compared_settings
 from housewise.people.lab.chat_user import load_user_prompts
 from housewise.systems.basis.record import GuidanceEvent, LabActionEvent
+from housewise.systems.basis.settings import BasisAgentSettings, BasisSettings
 from housewise.worlds.lab.scenarios import draw_scenario
 from housewise.worlds.lab.variants import BY_NAME
 from tests.commands import run_module
@@ -136,3 +139,10 @@ def test_the_bundled_model_reads_the_full_prompts_and_its_failure_is_counted(tmp
     assert result.usage.prompt_tokens == sum(event.usage.prompt_tokens for event in asked if event.usage) > 5 * 500
     failed = [event.status != "ActionSuccessful" for event in played if isinstance(event, LabActionEvent)]
     assert (result.scores["failed_actions"], result.scores["success"]) == (sum(failed), 0)
+
+
+def test_runs_of_the_planner_nearest_are_told_apart_by_what_it_looks_up() -> None:
+    changes: list[dict[str, Any]] = [{}, {"compact": True}, {"shuffled_descriptions": True}]
+    runs = [BasisSettings(agent=BasisAgentSettings(planner="nearest", **each)) for each in changes]
+    compared = [compared_settings(each, has_model=False) for each in runs]
+    assert all(one != other for one, other in combinations(compared, 2))

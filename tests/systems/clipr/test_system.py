@@ -156,6 +156,17 @@ def test_places_in_houses_are_chosen_for_a_person_who_speaks_of_them(tmp_path: P
     assert "no person 'zoe'" in refused
 
 
+def test_a_run_for_the_person_of_a_file_is_not_resumed_with_another_file(tmp_path: Path) -> None:
+    path, out = tmp_path / "mia.yaml", tmp_path / "run"
+    path.write_text("name: mia\nwants:\n  drinkware:\n    any room: [sofa]\n")
+    words = ("run", "--system", "clipr", "--data", f"housekeep:{path}", "method=zero_shot", "training=false")
+    assert housewise(*words, "--out", out, code=0)
+    assert record_of(out, "housekeep-mia-run0").header.initial_state["person"] == "mia"
+    path.write_text(path.read_text().replace("sofa", "bed"))
+    refused = one_line(call_housewise(*words, "repeats=2", "--out", out))
+    assert f"{path}: has changed since" in refused and str(out / "person.yaml") in refused
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [

@@ -116,6 +116,8 @@ def test_values_come_as_they_are_meant(override: str, key: str, value: object) -
         ("planner=scriptd", "setting planner: no 'scriptd'; did you mean scripted? available: demonstrator, "),
         ("simulator=unreal", "setting simulator: "),
         ("episodes={a: 1}", "setting episodes"),
+        ("wrappers={a: 1}", "the command line: setting 'wrappers' holds a list, not {'a': 1}"),
+        ("prices=[1]", "the command line: setting 'prices' holds keys and values, not [1]"),
         ("person=5", "setting person: "),
         ("model=${repeats", "model=${repeats"),
         ("model=${nobody}", "nobody"),

@@ -129,8 +129,10 @@ def test_a_model_may_play_the_person(server: ChatServer, tmp_path: Path, attic: 
 
     server.play(answer)
     person = ("tasks.person=model", "models.person.model=p", f"models.person.base_url={server.url}")
-    stars(*asking(server, f"task={attic}", *person, "--out", tmp_path / "run"))
+    sampling = "models.person.sampling.temperature=0.5"
+    stars(*asking(server, f"task={attic}", *person, sampling, "--out", tmp_path / "run"))
     record = record_of(tmp_path / "run", "tidy-attic-run0")
+    assert {body["temperature"] for body in server.requests if body["model"] == "p"} == {0.5}
     assert record.result.scores["completion_percent"] == 100 and record.header.models == {"agent": "m", "person": "p"}
     [told] = {body["messages"][0]["content"] for body in server.requests if body["model"] == "p"}
     assert "- novel on desk: bookshelf" in told

@@ -2,11 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from housewise.people.memory import MemoryFolder
 from tests.language.conftest import ChatServer
 from tests.language.tiny import save_tiny_model
 from tests.servers import serving
-from tests.systems.command_runs import asking, record_of, stars
+from tests.systems.command_runs import asking, contents, record_of, stars
 from tests.systems.stars.housekeeper_server import housekeeper
 
 
@@ -22,9 +24,22 @@ def test_episodes_are_played_and_learned_from_on_a_cluster(cluster: str, tmp_pat
     assert len(MemoryFolder(tmp_path / "run" / "memory").load("simulated")) == 4
 
 
-def test_a_local_model_goes_on_with_conversations_in_an_actor(cluster: str, tmp_path: Path, attic: Path) -> None:
+@pytest.mark.parametrize("condition", ["STARS", "TBP", "grounded"])
+def test_a_local_model_writes_in_an_actor_what_it_writes_here(
+    cluster: str, tmp_path: Path, attic: Path, condition: str
+) -> None:
     model = save_tiny_model(tmp_path / "model")
-    words = ("--ray", cluster, "--model", f"local:{model}", "max_goal_tokens=4", "levels=2", "max_calls=20")
-    stars(f"task={attic}", *words, "--out", tmp_path / "run")
-    scores = record_of(tmp_path / "run", "tidy-attic-run0").result.scores
-    assert scores["completion_percent"] == 100 and scores["retrieved"] > 0
+    words = [f"task={attic}", "--model", f"local:{model}", "max_goal_tokens=4", "levels=2", "max_calls=20"]
+    words += [f"condition={condition}"]
+    stars(*words, "--out", tmp_path / "here")
+    stars(*words, "--ray", cluster, "--out", tmp_path / "there")
+    assert contents(tmp_path / "there") == contents(tmp_path / "here")
+
+
+def test_local_models_of_several_roles_share_the_cores_of_a_machine(cluster: str, tmp_path: Path, attic: Path) -> None:
+    one, other = (f"local:{save_tiny_model(tmp_path / name, seed=seed)}" for seed, name in enumerate(("one", "other")))
+    words = (f"task={attic}", "--model", one, "--person", "model", "max_goal_tokens=4", "levels=2", "max_calls=20")
+    for number, person in enumerate((one, other)):
+        out = tmp_path / f"run-{number}"
+        stars(*words, f"models.person.model={person}", "--ray", cluster, "--out", out)
+        assert record_of(out, "tidy-attic-run0").result.scores["calls"] > 0
