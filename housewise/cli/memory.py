@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from housewise.cli.note_tables import print_import, print_notes, print_people, print_recalled, print_whole_memory
+from housewise.cli.registration import check_options
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
 from housewise.terminal.options import MemoriesOption, MemoryOptions, YesOption, option, panel_option, person_argument
@@ -68,6 +69,7 @@ class SubjectOptions:
 
 
 def show(
+    context: typer.Context,
     subject: SubjectOptions,
     person: Annotated[
         str | None, person_argument("Name of the person. By default, everybody with a memory is listed.")
@@ -92,6 +94,7 @@ def show(
     A note that newer notes on the same subject contradict is marked as overruled.
     """
     if person is None:
+        check_options(context, {"--memories"}, "is about the notes of one person; name the person as well")
         print_people(MemoryOptions("", memories).folder, Console())
         return
     about = subject.about()

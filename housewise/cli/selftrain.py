@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from housewise.cli.registration import given_options
+from housewise.cli.registration import check_options
 from housewise.core.console import Console, print_note
 from housewise.core.errors import UserError, suggest_names
 from housewise.selftrain.training_settings import TRAINING_SYSTEMS
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from housewise.selftrain.trainers import TrainedModel
     from housewise.selftrain.training_folder import TrainingObserver
 
-_GOAL_OPTIONS = {"--system", "--config", "--model", "--adapter", "--log-to", "--out", "--debug"}
+_GOAL_OPTIONS = {"--system", "--config", "--model", "--adapter", "--log-to", "--out"}
 _OPTIONS = {
     "adapt": _GOAL_OPTIONS | {"--person", "--base-url", "--workers", "--ray", "--fail-fast", "--quick"},
     "basis": _GOAL_OPTIONS | {"--base-url", "--workers", "--ray", "--fail-fast", "--quick"},
@@ -140,8 +140,8 @@ def selftrain(
         raise UserError(f"--system {trained_system}: has no training; {names}")
     run_options: dict[str, Any] = {"model": model, "adapter": adapter}
     if trained_system in _OPTIONS:
-        if unused := given_options(context) - _OPTIONS[trained_system]:
-            raise UserError(f"{min(unused)}: does not concern the training of {trained_system}; leave it out")
+        problem = f"does not concern the training of {trained_system}; leave it out"
+        check_options(context, _OPTIONS[trained_system], problem)
         if trained_system != "stars":
             run_options |= {"base_url": base_url, **vars(execution)}
         if trained_system == "adapt":

@@ -44,12 +44,14 @@ WRONG = {
     "selftrain --system stars --houses 3": "--houses: does not concern the training of stars",
     "learn": "housewise learn: missing argument 'PERSON'; see housewise learn --help",
     "learn ada --topic moon": "--topic moon: nothing is asked about that; available: kitchen, house",
+    "experiment --quick": "--quick: is about one experiment; name the experiment as well",
     "list peple": "no list of peple; did you mean people? available: systems, planners, ",
     "settings persnalize": "no settings of 'persnalize'; did you mean personalize? available: ",
     "copy persn ada": "no kind of file is called persn; did you mean person? available: person, prompt, config",
     "copy person adda": "no person 'adda' is bundled; did you mean ada? available: ada, bruno, ",
     "play kitchen --person zoe": "nobody is named 'zoe'; available: juan, sarah, ",
     "memory add ada --kind rul": "no kind of notes is called rul; did you mean rule? available: reaction, ",
+    "memory show --thing mug": "--thing: is about the notes of one person; name the person as well",
     "memory export ada --format xml": "no format xml; available: yaml, jsonl",
 }
 
