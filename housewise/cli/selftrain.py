@@ -160,7 +160,7 @@ def selftrain(
     run_options |= {**vars(house), **vars(execution), "base_url": base_url}
     run_options["data"] = data_folder(house.data, houses)
     engine = parse_rollouts(rollouts)
-    tasks = {} if houses is None else generated_house_tasks(houses)
+    tasks = {} if houses is None else generated_house_tasks(houses, config)
     chosen = drop_unset(
         {"run": run_options, "iterations": iterations, "grow": {"repeats": repeats}, "rollouts": engine, **tasks}
     )
