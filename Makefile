@@ -1,4 +1,4 @@
-# The two commands of the README. Both make what they need in .venv; PYTHON picks the interpreter (3.10 to 3.12).
+# The commands of the README. Each makes what it needs in .venv; PYTHON picks the interpreter (3.10 to 3.12).
 PYTHON ?= $(shell for v in 3.11 3.12 3.10; do command -v python$$v >/dev/null 2>&1 && python$$v -c 'import venv' >/dev/null 2>&1 && { echo python$$v; exit; }; done; echo python3)
 VENV := .venv
 BIN := $(VENV)/bin

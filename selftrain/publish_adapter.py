@@ -1,7 +1,7 @@
 """Prepares a trained adapter for distribution: half the size, and only the files that are needed to use it.
 
-    python -m housewise.selftrain.publish_adapter runs/brain/iteration-2/adapter language/adapters/tidy \\
-        --made-by "housewise selftrain --config brain --out runs/brain"
+    python -m housewise.selftrain.publish_adapter runs/attentive/imitate/adapter housewise/language/adapters/tidy \\
+        --made-by "housewise selftrain --config attentive --out runs/attentive"
 """
 
 from __future__ import annotations

@@ -220,15 +220,19 @@ class TrainingFolder:
             start: The model to start from; by default that of the folder.
             adapter_defaults: Settings for using the adapter, which are stored with it.
             store: Whether to write the examples to the phase's folder.
+
+        Raises:
+            UserError: See Trainer.train, or another program trains this phase.
         """
         folder = self.path / phase
-        if store:
-            write_examples(folder / (PREFERENCES if isinstance(config, PreferenceConfig) else PAIRS), examples)
-        if adapter_defaults is not None:
-            # TrainedModel.save copies this file into the adapter before the model counts as finished.
-            write_json(folder / ADAPTER_CONFIG_FILE, adapter_defaults)
-        with self.observer.watch_training(name) as progress:
-            return self._open_trainer(config, progress).train(examples, start or self.start, folder)
+        with exclusive_lock(folder):
+            if store:
+                write_examples(folder / (PREFERENCES if isinstance(config, PreferenceConfig) else PAIRS), examples)
+            if adapter_defaults is not None:
+                # TrainedModel.save copies this file into the adapter before the model counts as finished.
+                write_json(folder / ADAPTER_CONFIG_FILE, adapter_defaults)
+            with self.observer.watch_training(name) as progress:
+                return self._open_trainer(config, progress).train(examples, start or self.start, folder)
 
     def _open_trainer(self, config: TrainingConfig, progress: Progress) -> Trainer[Any]:
         if isinstance(config, PreferenceConfig):

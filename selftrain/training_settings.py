@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from omegaconf import DictConfig
@@ -25,29 +24,35 @@ class TrainingSettings:
     """Settings of a training.
 
     Attributes:
-        load: Loads settings, optionally from a configuration.
+        load: Loads settings from a configuration, options and overrides, each of which may be left out.
         defaults: Returns the default of every setting.
+        quick: Settings of a quick training, by key.
+        left_out: What a quick training leaves out, for the user.
     """
 
-    load: Callable[[Path | None], BaseModel]
+    load: Callable[..., BaseModel]
     defaults: Callable[[], DictConfig]
+    quick: Mapping[str, Any] = field(default_factory=dict)
+    left_out: str = ""
 
 
 def find_training_settings(name: str) -> TrainingSettings:
     """Return the settings of a training by its name, a key of ``TRAINING_SYSTEMS``."""
     # Only the settings that are shown are imported.
     if name == "selftrain-adapt":
-        from housewise.selftrain.adapt.settings import adapt_training_defaults, load_adapt_training
+        from housewise.selftrain.adapt import settings as adapt
 
-        return TrainingSettings(load_adapt_training, adapt_training_defaults)
+        return TrainingSettings(adapt.load_adapt_training, adapt.adapt_training_defaults, adapt.QUICK, adapt.LEFT_OUT)
     if name == "selftrain-goals":
         from housewise.selftrain.stars.settings import goal_training_defaults, load_goal_training
 
         return TrainingSettings(load_goal_training, goal_training_defaults)
     if name == "selftrain-guidance":
-        from housewise.selftrain.basis.settings import guidance_training_defaults, load_guidance_training
+        from housewise.selftrain.basis import settings as basis
 
-        return TrainingSettings(load_guidance_training, guidance_training_defaults)
+        load, defaults = basis.load_guidance_training, basis.guidance_training_defaults
+        return TrainingSettings(load, defaults, basis.QUICK, basis.LEFT_OUT)
+    from housewise.selftrain.personalize.quick_settings import LEFT_OUT, QUICK
     from housewise.selftrain.personalize.settings import load_selftraining, selftraining_defaults
 
-    return TrainingSettings(load_selftraining, selftraining_defaults)
+    return TrainingSettings(load_selftraining, selftraining_defaults, QUICK, LEFT_OUT)

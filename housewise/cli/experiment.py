@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
+from housewise.cli.registration import check_options
 from housewise.core.console import Console, print_lines, print_note
 from housewise.core.errors import UserError
 from housewise.terminal.options import Overrides, RayOption, WorkersOption, execution_option, task_option
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 
 def experiment(
+    context: typer.Context,
     name: Annotated[
         str | None,
         typer.Argument(metavar="NAME|FILE", help="A bundled experiment, or a YAML file. Without it, all are listed."),
@@ -60,6 +62,7 @@ def experiment(
     """
     console = Console()
     if name is None:
+        check_options(context, (), "is about one experiment; name the experiment as well")
         _list(console)
         return
     from housewise.experiments.catalogue import find_experiment, load_experiment

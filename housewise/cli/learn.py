@@ -52,6 +52,8 @@ def _open_interview(topic: str, model: str | None, base_url: str | None) -> Inte
     if topic not in TOPICS:
         raise UserError(f"--topic {topic}: nothing is asked about that; {suggest_names(topic, TOPICS)}")
     if model is None:
+        if base_url is not None:
+            raise UserError("--base-url: is the address of a model's server; give --model too")
         from housewise.agent.clipr.house_questions import HouseConversation
         from housewise.language.embedder import MiniLM
 

@@ -22,8 +22,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from housewise.cli.note_tables import print_import, print_notes, print_people, print_recalled, print_whole_memory
+from housewise.cli.registration import check_options
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError, suggest_names
+from housewise.core.formatting import plural
 from housewise.terminal.options import MemoriesOption, MemoryOptions, YesOption, option, panel_option, person_argument
 
 if TYPE_CHECKING:
@@ -68,6 +70,7 @@ class SubjectOptions:
 
 
 def show(
+    context: typer.Context,
     subject: SubjectOptions,
     person: Annotated[
         str | None, person_argument("Name of the person. By default, everybody with a memory is listed.")
@@ -92,6 +95,7 @@ def show(
     A note that newer notes on the same subject contradict is marked as overruled.
     """
     if person is None:
+        check_options(context, {"--memories"}, "is about the notes of one person; name the person as well")
         print_people(MemoryOptions("", memories).folder, Console())
         return
     about = subject.about()
@@ -232,7 +236,7 @@ def export(
         raise UserError(f"{out}: exists already and may have been edited; name another file")
     else:
         write_text(out, text)
-        print_lines(Console(), f"{len(memory)} notes: {out}")
+        print_lines(Console(), f"{plural(len(memory), 'note')}: {out}")
 
 
 def import_(
@@ -297,6 +301,6 @@ def _confirm(notes: Sequence[Note], person: str) -> None:
     if not notes:
         return
     if not sys.stdin.isatty():
-        raise UserError(f"{len(notes)} notes of {person} would be forgotten; confirm with --yes")
+        raise UserError(f"{plural(len(notes), 'note')} of {person} would be forgotten; confirm with --yes")
     print_notes("to be forgotten", notes, Console())
     typer.confirm("Forget them?", abort=True)

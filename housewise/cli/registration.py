@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from inspect import Parameter
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
@@ -41,9 +41,24 @@ def register(
 
 
 def given_options(context: typer.Context) -> set[str]:
-    """Return the options that stand on the command line."""
+    """Return the options that stand on the command line, by their first spelling."""
     options = (parameter for parameter in context.command.params if parameter.param_type_name == "option")
     return {option.opts[0] for option in options if _is_given(context, option.name or "")}
+
+
+def check_options(context: typer.Context, allowed: Collection[str], problem: str) -> None:
+    """Check that no option stands on the command line that a command would ignore.
+
+    Args:
+        context: The context of the command.
+        allowed: Options that the command follows.
+        problem: What is wrong with any other option, and what to do.
+
+    Raises:
+        UserError: There is another option.
+    """
+    if ignored := given_options(context) - {"--debug", *allowed}:
+        raise UserError(f"{min(ignored)}: {problem}")
 
 
 def _is_given(context: typer.Context, name: str) -> bool:

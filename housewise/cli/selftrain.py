@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from housewise.cli.registration import given_options
+from housewise.cli.registration import check_options
 from housewise.core.console import Console, print_note
 from housewise.core.errors import UserError, suggest_names
-from housewise.selftrain.training_settings import TRAINING_SYSTEMS
+from housewise.selftrain.training_settings import TRAINING_SYSTEMS, find_training_settings
 from housewise.terminal.option_values import (
     check_settings,
     configured_system,
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from housewise.selftrain.trainers import TrainedModel
     from housewise.selftrain.training_folder import TrainingObserver
 
-_GOAL_OPTIONS = {"--system", "--config", "--model", "--adapter", "--log-to", "--out", "--debug"}
+_GOAL_OPTIONS = {"--system", "--config", "--model", "--adapter", "--log-to", "--out"}
 _OPTIONS = {
     "adapt": _GOAL_OPTIONS | {"--person", "--base-url", "--workers", "--ray", "--fail-fast", "--quick"},
     "basis": _GOAL_OPTIONS | {"--base-url", "--workers", "--ray", "--fail-fast", "--quick"},
@@ -140,8 +139,8 @@ def selftrain(
         raise UserError(f"--system {trained_system}: has no training; {names}")
     run_options: dict[str, Any] = {"model": model, "adapter": adapter}
     if trained_system in _OPTIONS:
-        if unused := given_options(context) - _OPTIONS[trained_system]:
-            raise UserError(f"{min(unused)}: does not concern the training of {trained_system}; leave it out")
+        problem = f"does not concern the training of {trained_system}; leave it out"
+        check_options(context, _OPTIONS[trained_system], problem)
         if trained_system != "stars":
             run_options |= {"base_url": base_url, **vars(execution)}
         if trained_system == "adapt":
@@ -161,7 +160,7 @@ def selftrain(
     run_options |= {**vars(house), **vars(execution), "base_url": base_url}
     run_options["data"] = data_folder(house.data, houses)
     engine = parse_rollouts(rollouts)
-    tasks = {} if houses is None else generated_house_tasks(houses)
+    tasks = {} if houses is None else generated_house_tasks(houses, config)
     chosen = drop_unset(
         {"run": run_options, "iterations": iterations, "grow": {"repeats": repeats}, "rollouts": engine, **tasks}
     )
@@ -180,57 +179,24 @@ def selftrain(
         run_selftraining(settings, folder, Console(), log_to or [])
 
 
-@dataclass(frozen=True)
-class _Recipe:
-    """How a model is trained for another system than houses.
-
-    Attributes:
-        load: Loads the settings from a configuration, options and overrides.
-        defaults: Returns the default of every setting.
-        train: Trains in a folder.
-        what: What the model learns, for the terminal.
-        quick: Settings of a quick training. They give way to options, such as another person.
-        left_out: What a quick training leaves out.
-    """
-
-    load: Callable[[Path | None, Mapping[str, Any], Sequence[str]], Any]
-    defaults: Callable[[], DictConfig]
-    train: Callable[[Any, Path, TrainingObserver], TrainedModel]
-    what: str
-    quick: Mapping[str, Any] = field(default_factory=dict)
-    left_out: str = ""
+_Train = Callable[[Any, Path, "TrainingObserver"], "TrainedModel"]
+"""Trains with some settings in a folder."""
 
 
-def _find_recipe(system: str) -> _Recipe:
+def _find_training(system: str) -> tuple[_Train, str]:
+    """Return the training of another system than houses, and what the model learns, for the terminal."""
     # Only what is trained is imported.
     if system == "stars":
         from housewise.selftrain.stars.goal_training import GoalTraining
-        from housewise.selftrain.stars.settings import goal_training_defaults, load_goal_training
 
-        return _Recipe(load_goal_training, goal_training_defaults, lambda *given: GoalTraining(*given).run(), "goals")
+        return lambda *given: GoalTraining(*given).run(), "goals"
     if system == "basis":
-        from housewise.selftrain.basis import settings as guidance
         from housewise.selftrain.basis.guidance_training import GuidanceTraining
 
-        return _Recipe(
-            guidance.load_guidance_training,
-            guidance.guidance_training_defaults,
-            lambda *given: GuidanceTraining(*given).run(),
-            "guidance",
-            guidance.QUICK,
-            guidance.LEFT_OUT,
-        )
-    from housewise.selftrain.adapt import settings as adapt
+        return lambda *given: GuidanceTraining(*given).run(), "guidance"
     from housewise.selftrain.adapt.fold_training import REFLECTION_DPO, open_fold
 
-    return _Recipe(
-        adapt.load_adapt_training,
-        adapt.adapt_training_defaults,
-        lambda *given: open_fold(*given).train(REFLECTION_DPO),
-        REFLECTION_DPO,
-        adapt.QUICK,
-        adapt.LEFT_OUT,
-    )
+    return lambda *given: open_fold(*given).train(REFLECTION_DPO), REFLECTION_DPO
 
 
 def _train_other(
@@ -245,14 +211,15 @@ def _train_other(
     from housewise.core.settings import merge_nested
     from housewise.terminal.selftrain_progress import run_training
 
-    recipe = _find_recipe(system)
-    settings = recipe.load(config, merge_nested(recipe.quick if quick else {}, drop_unset(options)), overrides)
-    _print_own_part(config, recipe.defaults())
-    if quick:
-        print_note(recipe.left_out)
     name = next(name for name, trained in TRAINING_SYSTEMS.items() if trained == system)
+    known, (train, what) = find_training_settings(name), _find_training(system)
+    # The settings of a quick training give way to options, such as another person.
+    settings = known.load(config, merge_nested(known.quick if quick else {}, drop_unset(options)), overrides)
+    _print_own_part(config, known.defaults())
+    if quick:
+        print_note(known.left_out)
     with run_folder(out, dated_name(name)) as folder:
-        run_training(lambda seen: recipe.train(settings, folder, seen), recipe.what, system, folder, Console(), log_to)
+        run_training(lambda seen: train(settings, folder, seen), what, system, folder, Console(), log_to)
 
 
 def _print_own_part(config: Path | None, base: DictConfig) -> None:

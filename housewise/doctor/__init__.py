@@ -1,6 +1,6 @@
 """Check what is installed to simulate, plan and learn with, and name the commands that install what is missing.
 
-    housewise doctor [--data HOUSEKEEP] [--json FILE] [--base-url URL] [--model NAME] [--timeout SECONDS]
+    housewise doctor --help
 
 ``python -m housewise.doctor`` runs the same checks if the command line itself does not start: nothing that may be
 broken is imported before its check. The network is not used, except for the chat server that is named.

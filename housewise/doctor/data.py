@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from housewise.core.errors import UserError
-from housewise.core.hardware import describe_machine
+from housewise.core.hardware import usable_cores
 from housewise.core.processes import process_pool
 from housewise.doctor.findings import DATA, Finding, finding_from_error, summarize_error
 
@@ -72,7 +72,7 @@ def check_housekeep(root: Path | None) -> list[Finding]:
     if not names:
         return [Finding(DATA, "Housekeep", "broken", f"{root}: no scene in it is complete", GET_DATA)]
     # Reading a scene takes about a second.
-    with process_pool(min(int(describe_machine()["cores"]), len(names))) as pool:
+    with process_pool(min(usable_cores(), len(names))) as pool:
         looks = list(pool.map(partial(summarize_scene, root), names))
     folder = Finding(DATA, "Housekeep", "ok", f"{root}: {len(names)} scenes")
     return [

@@ -39,6 +39,9 @@ _SHADOW_BRIGHTNESS = 0.66
 _SHADOW_LENGTH = 0.3
 _MAX_SHADOW_HEIGHT = 1.0
 
+MAX_SIZE = (860, 760)
+"""Maximum width and height of a plan, pixels."""
+
 PICTURE_SCALE = 2
 """Pixels of the picture per pixel of the plan."""
 
@@ -107,18 +110,18 @@ class FloorPlan:
 
 @lru_cache(maxsize=4)
 def draw_floor_plan(
-    scene: Scene, receptacles: tuple[str, ...], width: int = 860, height: int = 760, with_picture: bool = True
+    scene: Scene, receptacles: tuple[str, ...], max_size: tuple[int, int] = MAX_SIZE, with_picture: bool = True
 ) -> FloorPlan:
     """Draw the floor plan of a house.
 
     Args:
         scene: The house.
         receptacles: Keys of its receptacles.
-        width, height: Maximum size of the plan, pixels.
+        max_size: Maximum width and height of the plan, pixels.
         with_picture: Whether to trace a picture, which takes most of the time.
     """
     floor = _floor(scene)
-    projection = fit_projection(floor, width, height)
+    projection = fit_projection(floor, *max_size)
     present = sorted((scene.by_key[key] for key in receptacles), key=lambda thing: thing.box.top)
     whole = floor.buffer(_WALL_THICKNESS, join_style="mitre")
     walls = to_pixels(whole.difference(floor), projection)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 import shapely
 from numpy.typing import NDArray
 
-from housewise.playback.floor_plan import FloorPlan, fit_projection, to_pixels
+from housewise.playback.floor_plan import MAX_SIZE, FloorPlan, fit_projection, to_pixels
 from housewise.worlds.house.generator.house_layout import WALL
 from housewise.worlds.lab.layout import LabLayout
 from housewise.worlds.lab.parts import COLORS
 from housewise.worlds.lab.state import Thing
-
-_MAX_SIZE = (860, 760)
-"""Width and height, pixels."""
 
 
 def draw_lab_plan(layout: LabLayout, fixtures: tuple[Thing, ...]) -> FloorPlan:
@@ -28,8 +23,9 @@ def draw_lab_plan(layout: LabLayout, fixtures: tuple[Thing, ...]) -> FloorPlan:
     gaps = [door.gap.expand(0.01).polygon() for door in layout.plan.doors]
     floor = shapely.union_all([*(planned.interior.polygon() for planned in layout.rooms), *gaps])
     whole = shapely.union_all([planned.interior.expand(WALL).polygon() for planned in layout.rooms])
-    projection = fit_projection(floor, *_MAX_SIZE)
-    placed = sorted((thing for thing in fixtures if thing.id in layout.fixtures), key=_height(layout))
+    projection = fit_projection(floor, *MAX_SIZE)
+    there = (thing for thing in fixtures if thing.id in layout.fixtures)
+    placed = sorted(there, key=lambda thing: layout.fixtures[thing.id].top)
     furniture = {
         thing.id: projection.pixels(np.asarray(layout.fixtures[thing.id].rect.polygon().exterior.coords)[:-1])
         for thing in placed
@@ -40,10 +36,6 @@ def draw_lab_plan(layout: LabLayout, fixtures: tuple[Thing, ...]) -> FloorPlan:
     return FloorPlan(
         projection, None, to_pixels(floor, projection), to_pixels(walls, projection), furniture, colors, rooms
     )
-
-
-def _height(layout: LabLayout) -> Callable[[Thing], float]:
-    return lambda thing: layout.fixtures[thing.id].top
 
 
 def _point(array: NDArray[np.float64]) -> tuple[float, float]:

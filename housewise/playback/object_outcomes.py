@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from housewise.core.formatting import plural
 from housewise.systems.personalize.record import HouseRecord
 from housewise.worlds.house.scene_graph import ROBOT
 
@@ -98,9 +99,9 @@ def summarize_outcomes(outcomes: list[ObjectOutcome], wanting: str) -> str:
     lost = [outcome for outcome in outcomes if outcome.was_correct and not outcome.is_correct]
     hidden = [outcome for outcome in wrong if not outcome.was_discovered]
     held = [outcome.name for outcome in outcomes if outcome.end == HAND]
-    parts = [f"{len(right)} of {len(wrong)} misplaced {_plural(len(wrong), 'object')} ended where {wanting} them"]
+    parts = [f"{len(right)} of {plural(len(wrong), 'misplaced object')} ended where {wanting} them"]
     if lost:
-        parts.append(f"{len(lost)} correct {_plural(len(lost), 'one')} {_were(len(lost))} taken away")
+        parts.append(f"{plural(len(lost), 'correct one')} {_were(len(lost))} taken away")
     if hidden:
         parts.append(f"{len(hidden)} {_were(len(hidden))} never found")
     if held:
@@ -123,10 +124,6 @@ def _status(right: bool, was_discovered: bool) -> str:
 
 def _place_name(name: str) -> str:
     return HAND if name == ROBOT else name
-
-
-def _plural(count: int, noun: str) -> str:
-    return noun if count == 1 else f"{noun}s"
 
 
 def _were(count: int) -> str:

@@ -79,15 +79,19 @@ def person_settings(person: str | None, system: str) -> dict[str, str | None]:
 
 
 def check_settings(settings: PersonalizeSettings) -> None:
-    """Check, before a model is loaded, that the adapter exists and that scenes come with the Housekeep data.
+    """Check, before a model is loaded, that the adapter exists and that options have what they need.
 
     Raises:
-        UserError: They do not. The message lists the available names.
+        UserError: There is no such adapter, or scenes are named without the Housekeep data, or records without the
+            planner that replays them.
     """
     tasks = settings.tasks
     if tasks.data is None and (tasks.scenes or tasks.episodes is not None):
         asked = f"scene {tasks.scenes[0]}" if tasks.scenes else f"episodes {tasks.episodes}"
         raise UserError(f"{asked}: needs the Housekeep data; give its folder with --data or HOUSEKEEP_DATA")
+    agent = settings.agent
+    if agent.records is not None and agent.planner != "replay":
+        raise UserError(f"--records: only --planner replay repeats replies, not {agent.planner}; leave one of them out")
     if settings.models.agent.adapter is not None:
         from housewise.language.adapters import check_adapter_exists
 

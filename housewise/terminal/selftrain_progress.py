@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -97,16 +97,20 @@ def run_training(
         print_lines(console, f"training in {what}: {out}")
         with resume_hint(console, out):
             trained = train(observer)
-    figures, steps = trained.metrics, ""
-    if "steps" in figures:  # a fine-tuning API does not report them
-        loss = f"loss {figures['first_loss']:.2f} to {figures['last_loss']:.2f}"
-        steps = f" in {figures['steps']:.0f} steps, {loss}, {figures['seconds']:.0f} s"
-    print_lines(
-        console,
-        f"learned: {figures['pairs']:.0f} lessons{steps}",
-        f"use it:  {_run_command(trained.model, trained.adapter, '--system', system)}",
-    )
+    command = _run_command(trained.model, trained.adapter, "--system", system)
+    print_lines(console, *_describe_metrics(trained.metrics), f"use it:  {command}")
     return trained
+
+
+def _describe_metrics(metrics: Mapping[str, float]) -> list[str]:
+    """Return a line about a training; none where its trainer, such as one of another package, reports nothing."""
+    if "pairs" not in metrics:
+        return []
+    learned = f"learned: {metrics['pairs']:.0f} lessons"
+    if not {"steps", "first_loss", "last_loss", "seconds"} <= metrics.keys():  # a fine-tuning API reports none of them
+        return [learned]
+    loss = f"loss {metrics['first_loss']:.2f} to {metrics['last_loss']:.2f}"
+    return [f"{learned} in {metrics['steps']:.0f} steps, {loss}, {metrics['seconds']:.0f} s"]
 
 
 def _run_command(model: str, adapter: str | None, *options: str) -> str:

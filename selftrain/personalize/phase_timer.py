@@ -75,7 +75,7 @@ class PhaseTimer:
         trainings = sum(phase.is_training for phase in ahead)
         expected = [phase.seconds for phase in ahead if phase.episodes]
         seconds = sum(each for each in expected if each is not None) * self._measured / self._expected
-        unknown = [*(["other models' episodes"] if None in expected else [])]
+        unknown = ["other models' episodes"] if None in expected else []
         if trainings and self._trainings:
             seconds += trainings * mean(self._trainings)
         elif trainings:

@@ -349,14 +349,15 @@ def selftraining_defaults() -> DictConfig:
     return base
 
 
-def generated_house_tasks(houses: int) -> dict[str, Any]:
-    """Return settings for a self-training in generated houses, in the paper's proportions, with separate test houses.
+def generated_house_tasks(houses: int, file: Path | None = None) -> dict[str, Any]:
+    """Return settings for a self-training in generated houses, in the paper's proportions.
 
     Args:
         houses: Number of houses to train in. Demonstrations have half as many, each evaluation a quarter.
+        file: Configuration whose evaluations are played, in houses from the same seeds on; see load_selftraining.
     """
     few = max(houses // 4, 1)
-    tasks = EvaluationConfig().tasks
+    tasks = load_selftraining(file).evaluation.tasks
     return {
         "demonstrations": {"houses": max(houses // 2, 1)},
         "training_tasks": {"houses": houses},

@@ -29,7 +29,7 @@ from housewise.selftrain.rollouts.logprob_check import compare_logprobs
 from housewise.selftrain.rollouts.settings import RolloutsConfig
 from housewise.selftrain.rollouts.vllm_process import VllmProcess, served_rank
 from housewise.selftrain.trainers import ModelReference
-from housewise.selftrain.trainers.logprobs import LogprobRequest, ScoredPair, score_pairs
+from housewise.selftrain.trainers.logprobs import LogprobRequest, ScoredPair, read_scores, score_pairs
 from housewise.selftrain.trainers.settings import TrainingConfig
 
 CHECK_FILE, LOGPROBS_FILE = "server_check.json", "logprobs.json"
@@ -267,7 +267,7 @@ class VllmEngine(LocalEngine):
             pairs=tuple(ScoredPair(pair=pair) for pair in self._pairs(examples)),
         )
         path = self._folder / phase / LOGPROBS_FILE
-        if not path.exists():
+        if read_scores(path, request) is None:
             self.pause()
         return score_pairs(path, request)
 

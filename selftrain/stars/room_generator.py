@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from pydantic import Field
 
 from housewise.agent.stars.data_files import Name, Word, build_task, read_data_file
 from housewise.agent.stars.tasks import StarsTask
@@ -38,7 +39,7 @@ class RoomKind(StrictModel):
     """
 
     room: Word
-    tasks: tuple[Name, ...]
+    tasks: Annotated[tuple[Name, ...], Field(min_length=1)]
     always: tuple[Name, ...]
     often: tuple[Name, ...]
     places: tuple[SubtaskPlace, ...]
@@ -70,7 +71,7 @@ class RoomParts(StrictModel):
     """The parts that rooms are generated from."""
 
     name: str
-    rooms: tuple[RoomKind, ...]
+    rooms: Annotated[tuple[RoomKind, ...], Field(min_length=1)]
     things: tuple[ObjectGroup, ...]
 
 
@@ -113,6 +114,11 @@ def generate_room(
         for spot in spots
         if spot.place in group.found
     ]
+    if not possible:
+        raise DataError(
+            f"{parts.name}: field things: none is found in places of the room {room.room} and wanted on furniture "
+            "there; add one, or correct found and wanted"
+        )
     found: dict[str, list[dict[str, Any]]] = {spot.place: [] for spot in spots}
     named: set[str] = set()
     max_things = int(rng.integers(things[0], things[1] + 1))

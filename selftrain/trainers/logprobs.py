@@ -65,6 +65,19 @@ class LogprobRequest(StrictModel):
     pairs: tuple[ScoredPair, ...] = ()
 
 
+def read_scores(path: Path, request: LogprobRequest) -> LogprobRequest | None:
+    """Return the scores of a request that are kept in a file; None without them.
+
+    Raises:
+        UserError: The file is damaged.
+    """
+    if not path.exists():
+        return None
+    kept = read_model(path, LogprobRequest, "delete it to compute it again")
+    then, now = ((each.weights, each.template, [one.pair for one in each.pairs]) for each in (kept, request))
+    return kept if then == now else None
+
+
 def score_pairs(path: Path, request: LogprobRequest) -> LogprobRequest:
     """Return a request with scores. They are computed once, in a child process, and kept in a file.
 
@@ -75,10 +88,8 @@ def score_pairs(path: Path, request: LogprobRequest) -> LogprobRequest:
     Raises:
         UserError: The model cannot be loaded; the child's output says why.
     """
-    if path.exists():
-        earlier = read_model(path, LogprobRequest, "delete it to compute it again")
-        if earlier.weights == request.weights and earlier.template == request.template:
-            return earlier
+    if (kept := read_scores(path, request)) is not None:
+        return kept
     asked = path.with_suffix(".request.json")
     write_json(asked, request.model_dump())
     command = [sys.executable, "-m", "housewise.selftrain.trainers.logprobs", str(asked), str(os.getpid())]

@@ -34,6 +34,7 @@ WRONG = {
     "run --episodes test": "--data or HOUSEKEEP_DATA",
     "run --houses 2 --data /nowhere": "give one of them",
     "run --planner replay": "--records",
+    "run --planner scripted --records runs": "--records: only --planner replay repeats replies, not scripted",
     "run sampling.temprature=0.5": "did you mean sampling.temperature?",
     "run prompt=jugding": "did you mean judging?",
     "run maxsteps=5": "unknown setting 'maxsteps'; did you mean max_steps?",
@@ -44,12 +45,15 @@ WRONG = {
     "selftrain --system stars --houses 3": "--houses: does not concern the training of stars",
     "learn": "housewise learn: missing argument 'PERSON'; see housewise learn --help",
     "learn ada --topic moon": "--topic moon: nothing is asked about that; available: kitchen, house",
+    "experiment --quick": "--quick: is about one experiment; name the experiment as well",
+    "learn ada --base-url http://localhost:1/v1": "--base-url: is the address of a model's server; give --model too",
     "list peple": "no list of peple; did you mean people? available: systems, planners, ",
     "settings persnalize": "no settings of 'persnalize'; did you mean personalize? available: ",
     "copy persn ada": "no kind of file is called persn; did you mean person? available: person, prompt, config",
     "copy person adda": "no person 'adda' is bundled; did you mean ada? available: ada, bruno, ",
     "play kitchen --person zoe": "nobody is named 'zoe'; available: juan, sarah, ",
     "memory add ada --kind rul": "no kind of notes is called rul; did you mean rule? available: reaction, ",
+    "memory show --thing mug": "--thing: is about the notes of one person; name the person as well",
     "memory export ada --format xml": "no format xml; available: yaml, jsonl",
 }
 

@@ -91,7 +91,7 @@ def test_a_housekeep_episode_whose_data_has_moved(
     monkeypatch.setenv("HOUSEKEEP_DATA", str(housekeep.root))
     played = again(with_changes(record, settings=moved), frames=4)
     assert played.differences == []
-    plan = draw_floor_plan(played.task.scene, played.task.episode.receptacles, 300, 300)
+    plan = draw_floor_plan(played.task.scene, played.task.episode.receptacles, (300, 300))
     assert set(plan.rooms) == {room.name for room in played.task.scene.rooms}
     assert all(area.area > 0 for area in getattr(plan.walls, "geoms", [plan.walls]))
 

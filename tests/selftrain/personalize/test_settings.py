@@ -15,7 +15,7 @@ from housewise.rollout.executor import RunCallback
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.self_training import SelfTraining
-from housewise.selftrain.personalize.settings import load_selftraining
+from housewise.selftrain.personalize.settings import generated_house_tasks, load_selftraining
 from housewise.selftrain.training_folder import TrainingObserver, play_run
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
@@ -77,6 +77,17 @@ def test_houses_that_test_teach_nothing(tmp_path: Path, settings: list[str], mes
 )
 def test_no_recipe_that_comes_along_teaches_the_houses_that_test(name: str) -> None:
     load_selftraining(Path(name), overrides=["run.data=null"]).check_houses()
+
+
+@pytest.mark.parametrize("name", [None, "person"])
+def test_fewer_houses_are_among_those_of_the_configuration(name: str | None) -> None:
+    """As with ``--houses 8``: what is evaluated as training tasks is trained on, with a configuration as without."""
+    file = None if name is None else Path(name)
+    whole = load_selftraining(file)
+    few = load_selftraining(file, generated_house_tasks(8, file))
+    assert (few.demonstrations.houses, few.training_tasks.houses) == (4, 8)
+    assert few.training_tasks.seed == whole.training_tasks.seed
+    assert few.evaluation.tasks == [tasks.model_copy(update={"houses": 2}) for tasks in whole.evaluation.tasks]
 
 
 def test_trainings_that_are_not_over_may_read_longer_examples() -> None:

@@ -1,13 +1,19 @@
 """What a server may answer with in place of the trained adapter, in figures."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from housewise.core.errors import UserError
+from housewise.core.files import write_json
+from housewise.core.validation import read_model
 from housewise.selftrain.examples import Demonstration
 from housewise.selftrain.rollouts.engine import QUANTIZED
 from housewise.selftrain.rollouts.logprob_check import LogprobComparison, compare_logprobs
-from housewise.selftrain.trainers.logprobs import ScoredPair
+from housewise.selftrain.trainers import ModelReference, logprobs
+from housewise.selftrain.trainers.logprobs import LogprobRequest, ScoredPair
+from tests.selftrain.tiny import save_talker
 
 TOKENS = 400
 ROUNDING = 0.02
@@ -63,3 +69,31 @@ def test_another_base_model_or_template_is_refused() -> None:
         compare(BASE + EFFECT, BASE + rng.normal(0, 0.5, TOKENS), remedy=QUANTIZED)
     with pytest.raises(UserError, match="reads prompt 1 in other tokens than the training, from token 2 on"):
         compare(BASE + EFFECT, first=7)
+
+
+def test_replies_that_were_not_scored_before_are_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when a stopped training is resumed with more ``rollouts.checked_pairs``."""
+    pytest.importorskip("peft", reason="the extra housewise[train] is not installed")
+    scored = []
+
+    def score(command: list[str], **options: object) -> None:
+        """What the child process does, in this one."""
+        request = read_model(Path(command[3]), LogprobRequest)
+        scored.append(len(request.pairs))
+        write_json(Path(command[3]), logprobs.compute(request).model_dump())
+
+    monkeypatch.setattr(logprobs.subprocess, "run", score)
+    prompt = ({"role": "user", "content": "kitchen 0: counter 0 with mug 1."},)
+    pairs = [
+        ScoredPair(pair=Demonstration(prompt=prompt, prefix="step 1:", reply=f" pick up mug {number}"))
+        for number in range(3)
+    ]
+    model = ModelReference(model=f"local:{save_talker(tmp_path / 'talker')}")
+    for count in (2, 2, 3):
+        request = LogprobRequest(
+            start=model, weights="digest", device="cpu", dtype="float32", pairs=tuple(pairs[:count])
+        )
+        found = logprobs.score_pairs(tmp_path / "logprobs.json", request)
+        assert [each.pair for each in found.pairs] == [each.pair for each in pairs[:count]]
+        assert all(len(each.model) == each.reply > 0 for each in found.pairs)
+    assert scored == [2, 3], "equal requests are scored once"

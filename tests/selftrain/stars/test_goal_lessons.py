@@ -183,3 +183,19 @@ def test_households_of_the_users_own_may_not_have_what_is_held_out(tmp_path: Pat
     path.write_text(HOUSEHOLD.replace("KIND", "quill").replace("kind: stationery", "kind: dragon"))
     with pytest.raises(DataError, match="dragon is not a known kind"):
         lessons(f"lessons.room_parts={path}").cases()
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("tasks: [", "tasks: [] #", "mine.yaml: field rooms.0.tasks: "),
+        ("wanted: [[drawer]]", "wanted: [[shelf]]", ": field things: none is found in places of "),
+        ("places: [", "places: [] #", ": field things: none is found in places of "),
+    ],
+)
+def test_rooms_with_nothing_to_tidy_are_told(tmp_path: Path, before: str, after: str, message: str) -> None:
+    path = tmp_path / "mine.yaml"
+    assert before in HOUSEHOLD
+    path.write_text(HOUSEHOLD.replace(before, after).replace("KIND", "quill"))
+    with pytest.raises(DataError, match=re.escape(message)):
+        lessons(f"lessons.room_parts={path}").cases()

@@ -1,0 +1,23 @@
+"""The folder that all trainings share."""
+
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from housewise.core.errors import UserError
+from housewise.core.folder_locks import exclusive_lock
+from housewise.selftrain.trainers import ModelReference
+from housewise.selftrain.trainers.settings import TrainingConfig
+from housewise.selftrain.training_folder import TrainingFolder
+from housewise.terminal.selftrain_progress import TrainingDisplay
+from tests.selftrain.tiny import pair
+
+
+def test_a_phase_is_trained_by_one_program_at_a_time(tmp_path: Path) -> None:
+    """As when two commands for ADAPT, which share the folder, reach its warm-up together."""
+    start = ModelReference(model=f"local:{tmp_path / 'model'}")
+    training = TrainingFolder(tmp_path, start, TrainingDisplay(Console(quiet=True)))
+    with exclusive_lock(tmp_path / "warm-up"), pytest.raises(UserError, match="another program is writing there"):
+        training.train("warm-up: train", "warm-up", [pair(0)], TrainingConfig())
+    assert not (tmp_path / "warm-up" / "pairs.jsonl").exists()
