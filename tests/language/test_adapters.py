@@ -50,11 +50,13 @@ def test_an_adapter_is_refused_where_it_did_not_learn_to_act(tmp_path: Path) -> 
         assert system.load(settings={"adapter": str(tmp_path)}).models.agent.adapter == str(tmp_path)
 
 
-def test_a_folder_wins_over_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_wins_over_a_name_if_it_has_an_adapter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert adapter_folder("own") == Path("own")
-    assert adapter_folder("tidy") != Path("tidy")
+    # A folder with the records of a run, for example.
     (tmp_path / "tidy").mkdir()
+    assert adapter_folder("tidy") == bundled_adapters()["tidy"]
+    (tmp_path / "tidy" / "adapter_config.json").touch()
     assert adapter_folder("tidy") == Path("tidy")
 
 
