@@ -113,6 +113,12 @@ def test_the_former_file_and_former_names_count(tmp_path: Path) -> None:
     assert adapter_defaults(tmp_path) == {"prompt": "compact"}
 
 
+def test_a_misspelt_setting_is_named_with_its_file(tmp_path: Path) -> None:
+    (tmp_path / ADAPTER_CONFIG_FILE).write_text('{"prompt": "judging", "groundd": true}', encoding="utf-8")
+    with pytest.raises(ChatModelError, match=f"{ADAPTER_CONFIG_FILE}.*groundd"):
+        adapter_defaults(tmp_path)
+
+
 @pytest.mark.parametrize("setting", ["temperature", "top_p", "max_tokens", "colour"])
 def test_a_setting_that_does_not_fit_is_named_with_its_file(tmp_path: Path, setting: str) -> None:
     told = {"prompt": "judging", "sampling": {setting: -1}}

@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from housewise.core.errors import UserError, suggest_names
@@ -68,7 +68,7 @@ BUNDLED = "tidy"
 """The adapter that ``auto`` stands for, trained for the bundled model in houses."""
 
 
-class AdapterConfig(BaseModel):
+class AdapterConfig(StrictModel):
     """Settings to ask a model with an adapter with; keys of a run's settings.
 
     Attributes:
