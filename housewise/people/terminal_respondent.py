@@ -22,10 +22,17 @@ class TerminalRespondent:
     Args:
         read: Shows a text and returns the typed line. It raises EOFError at the end of the input.
         name: The person in whose memory the answers are stored.
+        instead: The setting that has another person answer, for the message where the input has ended.
     """
 
-    def __init__(self, read: Callable[[str], str] | None = None, name: str = "terminal") -> None:
+    def __init__(
+        self,
+        read: Callable[[str], str] | None = None,
+        name: str = "terminal",
+        instead: str = "person=simulated",
+    ) -> None:
         self.name = name
+        self._instead = instead
         self._read = read or prompt_terminal
 
     def answer(self, question: Question) -> Answer:
@@ -50,7 +57,7 @@ class TerminalRespondent:
         except EOFError:
             raise RespondentLeft(
                 "nobody answers at this terminal (its input has ended); run the same command again to continue, "
-                "or choose person=simulated in another folder"
+                f"or choose {self._instead} in another folder"
             ) from None
 
 

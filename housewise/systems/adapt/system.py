@@ -220,7 +220,7 @@ class Adapt(System[AdaptSettings]):
     ) -> Speaker:
         answering = self.settings.tasks.answering
         if answering == "terminal":
-            return TerminalRespondent(name=remembered)
+            return TerminalRespondent(name=remembered, instead="answering=meaning")
         if answering == "model":
             start = kitchen.trace.start
             told = self._prompts.person.format(

@@ -121,7 +121,7 @@ def test_a_person_at_the_terminal_is_not_asked_twice(server: ChatServer, tmp_pat
     words = asking(server, "person=juan", "task=[4]", "answering=terminal", "--out", tmp_path)
     server.play(*lines(ASK, other, "Declare Done"))
     complaint = adapt(*words, code=2, input="strong " * 200_000 + "\n")
-    assert "nobody answers at this terminal" in complaint
+    assert "nobody answers at this terminal" in complaint and "choose answering=meaning in another" in complaint
     server.play(*lines(ASK, other, "Declare Done"))
     shown = adapt(*words, input="\n")
     assert "How do you take your coffee?" not in shown and shown.count("Where do you sit?") == 1
