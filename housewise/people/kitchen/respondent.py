@@ -70,10 +70,10 @@ class AnswerThresholds:
     """Cosine thresholds of the matching. Cross-validation on the development questions chose the defaults.
 
     Attributes:
-        least: Least similarity to a question about a preference for it to be meant.
-        slack: How much more similar a question about no preference may be.
-        close: Greatest difference between the scores of preferences that are answered together.
-        named: Bonus for a topic that the question names.
+        min_similarity: Least similarity to a question about a preference for it to be meant.
+        no_topic_margin: How much more similar a question about no preference may be.
+        together_margin: Greatest difference between the scores of preferences that are answered together.
+        name_bonus: Bonus for a topic that the question names.
     """
 
     min_similarity: float = 0.55

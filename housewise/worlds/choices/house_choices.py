@@ -38,7 +38,7 @@ def make_house_choices(count: int, seed: int, folder: Path | None = None, person
         count: Number of examples to draw, about different groups of things.
         seed: Seed of the draw.
         folder: Folder of Housekeep, whose annotators replace the bundled people.
-        who: Name of a bundled person, or path of a person's file. By default the seed selects the person.
+        person_name: Name of a bundled person, or path of a person's file. By default the seed selects the person.
 
     Raises:
         DataError: There is no such person, or the annotations are missing or damaged.
