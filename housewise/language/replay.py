@@ -16,11 +16,11 @@ class ReplayChatModel:
 
     Args:
         replies: Texts to answer with. When they are used up, every answer is ``"mission complete"``.
-        name: Name of the model in records.
     """
 
-    def __init__(self, replies: Sequence[str], name: str = "replay") -> None:
-        self.name = name
+    name = "replay"
+
+    def __init__(self, replies: Sequence[str]) -> None:
         self._replies: Iterator[str] = iter(tuple(replies))
 
     def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:

@@ -81,7 +81,7 @@ class _ProfileFile(_Strict):
     preferences: tuple[_Line, ...] = Field(min_length=1, max_length=MAX_PREFERENCES)
 
 
-def load_profiles(path: str | Path, kitchen: KitchenData | None = None) -> list[KitchenProfile]:
+def load_profiles(path: str | Path) -> list[KitchenProfile]:
     """Read the profiles of a file, or of all YAML files of a folder in alphabetical order.
 
     Raises:
@@ -89,21 +89,19 @@ def load_profiles(path: str | Path, kitchen: KitchenData | None = None) -> list[
             the remedy.
     """
     path = Path(path)
-    if path == ADAPT_PROFILES and kitchen is None:
-        return list(_bundled_profiles())
-    return _read_profiles(path, kitchen or load_kitchen())
+    return list(_bundled_profiles()) if path == ADAPT_PROFILES else _read_profiles(path)
 
 
 @cache
 def _bundled_profiles() -> tuple[KitchenProfile, ...]:
     """Return the profiles of ADAPT's people, whose wishes take a while to check."""
-    return tuple(_read_profiles(ADAPT_PROFILES, load_kitchen()))
+    return tuple(_read_profiles(ADAPT_PROFILES))
 
 
-def _read_profiles(path: Path, kitchen: KitchenData) -> list[KitchenProfile]:
+def _read_profiles(path: Path) -> list[KitchenProfile]:
     if not (is_file(path) or path.is_dir()):
         raise DataError(f"{path}: no such file or folder of people")
-    profiles = [profile for file in find_profile_files(path) for profile in _read_file(file, kitchen)]
+    profiles = [profile for file in find_profile_files(path) for profile in _read_file(file, load_kitchen())]
     if not profiles:
         raise DataError(f"{path}: no people are described there (files end in .yaml)")
     if name := _first_repeated(profile.name for profile in profiles):

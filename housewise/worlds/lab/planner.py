@@ -32,6 +32,7 @@ from housewise.worlds.lab.state import LabState, Thing
 from housewise.worlds.lab.surroundings import Surroundings
 
 _DEPTH = 30
+_MAX_STEPS = 50
 
 
 @dataclass(frozen=True)
@@ -69,18 +70,17 @@ def next_step(state: LabState, goal: Goal, surroundings: Surroundings) -> LabPla
     return None
 
 
-def make_plan(state: LabState, goal: Goal, surroundings: Surroundings, limit: int = 50) -> list[LabPlanStep]:
-    """Return a whole plan, as it is carried out by the rules.
+def make_plan(state: LabState, goal: Goal, surroundings: Surroundings) -> list[LabPlanStep]:
+    """Return a whole plan of up to 50 steps, as it is carried out by the rules.
 
     Args:
         state: State at the beginning.
         goal: The goal.
         surroundings: Space of the lab.
-        limit: Greatest number of steps.
     """
     steps: list[LabPlanStep] = []
     events: set[str] = set()
-    while len(steps) < limit and not goal.holds(state, events):
+    while len(steps) < _MAX_STEPS and not goal.holds(state, events):
         found = next_step(state, goal, surroundings)
         if found is None:
             break

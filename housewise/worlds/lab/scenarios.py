@@ -145,9 +145,9 @@ class _Draft:
             self.add(f"{color}_button", "quantum lab", "color_changer_1")
         self.add("control_panel", "robotics lab", "laser_cannon_1")
 
-    def put_anywhere(self, kind: str, flags: Iterable[Flag] = (), without: Iterable[str] = ()) -> str:
+    def put_anywhere(self, kind: str, flags: Iterable[Flag] = ()) -> str:
         """Add a thing on furniture with space, in a room that is drawn."""
-        room, piece = self.draw_place(without)
+        room, piece = self.draw_place()
         return self.add(kind, room, piece, flags)
 
     def draw_place(self, without: Iterable[str] = ()) -> tuple[str, str]:
