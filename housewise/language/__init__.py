@@ -22,9 +22,10 @@ def open_model(
         spec: ``"local"`` for the bundled model, ``"local:<folder or Hugging Face name>"``, a server's name of a model
             such as ``"gpt-4o"``, or ``"<kind>:<anything>"`` for a kind that another package registers as an entry point
             in ``housewise.models``.
-        base_url: Address of the server; defaults to ``$OPENAI_BASE_URL``, then OpenAI's.
-        adapter: Folder of a PEFT adapter, for local models.
-        **options: Passed on to ``LocalChatModel`` or ``OpenAIChatModel``.
+        base_url: Address of the server; defaults to ``$OPENAI_BASE_URL``, then OpenAI's. A kind of another package gets
+            it only if it is given.
+        adapter: Folder of a PEFT adapter, for local models and kinds of other packages.
+        **options: Passed on to whatever opens the model, such as ``LocalChatModel`` or ``OpenAIChatModel``.
 
     Returns:
         The model, ready to answer.
@@ -37,6 +38,8 @@ def open_model(
         refuse_address(spec, base_url)
         return open_local(rest, adapter, **options)
     if kind in plugin_names(MODELS):
+        if base_url is not None:
+            options["base_url"] = base_url
         made: ChatModel = open_plugin(
             MODELS, kind, "kind of model", rest, adapter, needs=("name", "complete", "close"), **options
         )

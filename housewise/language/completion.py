@@ -131,6 +131,7 @@ class TextScore:
     Attributes:
         probability: Geometric mean of the probabilities of its tokens, in [0, 1].
         prompt_tokens: Number of tokens of prompt and text.
+        completion_tokens: Number of tokens written; 0 for local models, which write none.
     """
 
     probability: float

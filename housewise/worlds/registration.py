@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -42,13 +41,16 @@ class _GymnasiumFinder(MetaPathFinder):
         """See MetaPathFinder.find_spec; only Gymnasium is found."""
         if name != "gymnasium":
             return None
-        sys.meta_path.remove(self)
-        spec = find_spec(name)
+        specs = (finder.find_spec(name, path, target) for finder in sys.meta_path if finder is not self)
+        spec = next(filter(None, specs), None)
         if spec is not None and spec.loader is not None:
             execute = spec.loader.exec_module
 
             def execute_and_register(module: ModuleType) -> None:
                 execute(module)
+                # Not earlier, because a program may look for Gymnasium without importing it.
+                if self in sys.meta_path:
+                    sys.meta_path.remove(self)
                 _register(module)
 
             spec.loader.exec_module = execute_and_register  # type: ignore[method-assign]

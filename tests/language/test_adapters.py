@@ -50,11 +50,13 @@ def test_an_adapter_is_refused_where_it_did_not_learn_to_act(tmp_path: Path) -> 
         assert system.load(settings={"adapter": str(tmp_path)}).models.agent.adapter == str(tmp_path)
 
 
-def test_a_folder_wins_over_a_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_wins_over_a_name_if_it_has_an_adapter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert adapter_folder("own") == Path("own")
-    assert adapter_folder("tidy") != Path("tidy")
+    # A folder with the records of a run, for example.
     (tmp_path / "tidy").mkdir()
+    assert adapter_folder("tidy") == bundled_adapters()["tidy"]
+    (tmp_path / "tidy" / "adapter_config.json").touch()
     assert adapter_folder("tidy") == Path("tidy")
 
 
@@ -109,6 +111,12 @@ def test_the_former_file_and_former_names_count(tmp_path: Path) -> None:
         adapter_defaults(tmp_path)
     (tmp_path / ADAPTER_CONFIG_FILE).write_text('{"prompt": "compact"}', encoding="utf-8")
     assert adapter_defaults(tmp_path) == {"prompt": "compact"}
+
+
+def test_a_misspelt_setting_is_named_with_its_file(tmp_path: Path) -> None:
+    (tmp_path / ADAPTER_CONFIG_FILE).write_text('{"prompt": "judging", "groundd": true}', encoding="utf-8")
+    with pytest.raises(ChatModelError, match=f"{ADAPTER_CONFIG_FILE}.*groundd"):
+        adapter_defaults(tmp_path)
 
 
 @pytest.mark.parametrize("setting", ["temperature", "top_p", "max_tokens", "colour"])

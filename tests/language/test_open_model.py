@@ -2,10 +2,12 @@
 
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 
 import pytest
 from pydantic import ValidationError
 
+from housewise.core import plugins
 from housewise.language import ChatModel, ChatModelError, ChatRequest, Message, Sampling, open_model
 from housewise.language.replay import ReplayChatModel
 from housewise.language.server.openai import OpenAIChatModel
@@ -52,6 +54,24 @@ def test_a_misspelt_none_is_corrected() -> None:
 def test_anything_else_is_a_servers_model() -> None:
     model = open_model("llama3.2:1b", base_url="http://127.0.0.1:1/v1", max_retries=0)
     assert isinstance(model, OpenAIChatModel) and isinstance(model, ChatModel)
+
+
+class Parrot(ReplayChatModel):
+    """A model of another package."""
+
+    def __init__(self, name: str, adapter: str | None, **options: object) -> None:
+        super().__init__([name])
+        self.options = options
+
+
+@pytest.mark.parametrize("url", [None, "http://127.0.0.1:1/v1"])
+def test_a_kind_of_another_package_gets_the_address_if_it_is_given(
+    monkeypatch: pytest.MonkeyPatch, url: str | None
+) -> None:
+    part = EntryPoint("parrot", f"{__name__}:Parrot", plugins.MODELS)
+    monkeypatch.setattr(plugins, "_entry_points", lambda group: {"parrot": [part]})
+    model = ModelSettings(model="parrot:x", base_url=url).open()
+    assert isinstance(model, Parrot) and model.options.get("base_url") == url
 
 
 def test_importing_the_package_imports_no_large_library() -> None:

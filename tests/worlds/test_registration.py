@@ -10,9 +10,16 @@ from gymnasium.utils.env_checker import check_env
 from housewise.worlds.registration import ENVIRONMENTS
 
 
-@pytest.mark.parametrize("imports", ["gymnasium, housewise", "housewise, gymnasium"])
+@pytest.mark.parametrize(
+    "imports",
+    [
+        "import gymnasium, housewise",
+        "import housewise, gymnasium",
+        "import housewise, importlib.util; importlib.util.find_spec('gymnasium'); import gymnasium",
+    ],
+)
 def test_ids_are_known_after_importing_housewise(imports: str) -> None:
-    code = f"import {imports}; print(*sorted(name for name in gymnasium.registry if name.startswith('housewise/')))"
+    code = f"{imports}; print(*sorted(name for name in gymnasium.registry if name.startswith('housewise/')))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.split() == sorted(ENVIRONMENTS)
 

@@ -7,7 +7,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from housewise.core.errors import UserError, suggest_names
@@ -68,7 +68,7 @@ BUNDLED = "tidy"
 """The adapter that ``auto`` stands for, trained for the bundled model in houses."""
 
 
-class AdapterConfig(BaseModel):
+class AdapterConfig(StrictModel):
     """Settings to ask a model with an adapter with; keys of a run's settings.
 
     Attributes:
@@ -119,7 +119,7 @@ def bundled_adapters(system: str | None = None) -> dict[str, Path]:
         system: Only return adapters that were trained in this system.
     """
     folders = Path(str(resources.files(__name__))).iterdir()
-    there = {folder.name: folder for folder in sorted(folders) if (folder / "adapter_config.json").is_file()}
+    there = {folder.name: folder for folder in sorted(folders) if _has_adapter(folder)}
     return {
         name: folder
         for name, folder in there.items()
@@ -131,10 +131,10 @@ def adapter_folder(name: str | Path) -> Path:
     """Return the folder of an adapter.
 
     Args:
-        name: A folder, or else the name of a bundled adapter.
+        name: A folder, or the name of a bundled adapter. A folder of that name counts only if it has an adapter.
     """
     folder = expand_user(name)
-    return folder if folder.exists() else bundled_adapters().get(str(name), folder)
+    return folder if _has_adapter(folder) else bundled_adapters().get(str(name), folder)
 
 
 def check_adapter_exists(name: str) -> None:
@@ -174,6 +174,10 @@ def adapter_defaults(adapter: str | Path | None, system: str = PERSONALIZE) -> d
             f"adapter {adapter}: was trained in another system; use it with --system {config.system}{instead}"
         )
     return config.model_dump(exclude_none=True, exclude={"system"})
+
+
+def _has_adapter(folder: Path) -> bool:
+    return (folder / "adapter_config.json").is_file()
 
 
 def _read_config(folder: Path) -> AdapterConfig | None:

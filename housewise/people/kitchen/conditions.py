@@ -32,12 +32,12 @@ from __future__ import annotations
 
 import ast
 import re
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
 from housewise.core.errors import suggest_names
+from housewise.language.words import normalize_letters
 
 MAX_CHARACTERS = 2000
 MAX_DEPTH = 20
@@ -236,9 +236,7 @@ def _parse_option(options: Mapping[str | None, ast.expr], option: str, default: 
 
 def normalize_words(text: str) -> str:
     """Return a name in the form in which names are compared: lower case, spaces, no accents, omelet for omelette."""
-    letters = unicodedata.normalize("NFKD", text.lower())
-    plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
-    return " ".join(re.split(r"[\W_]+", plain)).strip().replace("omelette", "omelet")
+    return " ".join(re.split(r"[\W_]+", normalize_letters(text))).strip().replace("omelette", "omelet")
 
 
 def stem(word: str) -> str:

@@ -69,6 +69,7 @@ def _can_be_satisfied(
     """Whether one breakfast can satisfy all preferences.
 
     One of several preferences may also be inapplicable. A single preference has to be applicable, if it can be.
+    Preferences with too many cases to compare count as satisfiable.
 
     Args:
         made: The condition, for each dish, under which it counts as made.
@@ -87,15 +88,15 @@ def _can_be_satisfied(
         return None
 
     wanted: list[Condition] = []
-    for preference in preferences:
-        if preference.condition is None:
-            wanted.append(preference.wish)
-        elif len(preferences) > 1:
-            wanted.append(AnyOf((Not(preference.condition), preference.wish)))
-        elif expand_cases(preference.condition, decide):
-            wanted.append(AllOf((preference.condition, preference.wish)))
-        wanted += [made[dish] for dish in preference.dishes if dish in task.dishes]
     try:
+        for preference in preferences:
+            if preference.condition is None:
+                wanted.append(preference.wish)
+            elif len(preferences) > 1:
+                wanted.append(AnyOf((Not(preference.condition), preference.wish)))
+            elif expand_cases(preference.condition, decide):
+                wanted.append(AllOf((preference.condition, preference.wish)))
+            wanted += [made[dish] for dish in preference.dishes if dish in task.dishes]
         return any(are_consistent(case, kitchen.kinds) for case in expand_cases(AllOf(tuple(wanted)), decide))
     except TooManyCases:
         return True

@@ -223,7 +223,10 @@ def _person_of_header(header: Mapping[str, Any], where: str) -> str:
         )
     if not isinstance(person, str):
         raise UserError(f"{where}: does not say whose notes it has; write person: NAME at its beginning")
-    return check_person_name(person)
+    try:
+        return check_person_name(person)
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from error
 
 
 def _note(fields: Mapping[str, Any], where: str, allow_edits: bool) -> tuple[Note, str | None]:

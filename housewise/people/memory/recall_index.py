@@ -8,6 +8,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Collection, Iterable
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +46,8 @@ class RecallIndex:
         self._has_things = array("b")
         self._vectors: dict[str, Vectors] = {}
         self._changed: dict[str, set[int]] = {}
+        # Episodes that are played at once may share a memory.
+        self._vectors_lock = Lock()
         self._count = 0
         for note in notes:
             self.add(note)
@@ -58,9 +61,10 @@ class RecallIndex:
         other._codes = {field: codes.copy() for field, codes in self._codes.items()}
         other._things.update((thing, rows[:]) for thing, rows in self._things.items())
         other._has_things, other._count = self._has_things[:], self._count
-        # Arrays of vectors are replaced and never changed, so both can share them.
-        other._vectors = self._vectors.copy()
-        other._changed = {name: rows.copy() for name, rows in self._changed.items()}
+        with self._vectors_lock:
+            # Arrays of vectors are replaced and never changed, so both can share them.
+            other._vectors = self._vectors.copy()
+            other._changed = {name: rows.copy() for name, rows in self._changed.items()}
         return other
 
     def add(self, note: Note) -> None:
@@ -149,18 +153,19 @@ class RecallIndex:
 
     def _claim_vectors(self, embedder: Embedder) -> Vectors:
         """Return a vector for each claim. Only those of new or changed claims are computed."""
-        rows = self._changed.setdefault(embedder.name, set(range(len(self.claims))))
-        known = self._vectors.get(embedder.name)
-        if rows or known is None:
-            order = sorted(rows)
-            new = embedder.embed([_note_text(self.claims[row].resolution[0]) for row in order])
-            vectors = np.zeros((len(self.claims), new.shape[1]), np.float32)
-            if known is not None:
-                vectors[: len(known)] = known
-            vectors[order] = new
-            self._vectors[embedder.name] = vectors
-            rows.clear()
-        return self._vectors[embedder.name]
+        with self._vectors_lock:
+            rows = self._changed.setdefault(embedder.name, set(range(len(self.claims))))
+            known = self._vectors.get(embedder.name)
+            if rows or known is None:
+                order = sorted(rows)
+                new = embedder.embed([_note_text(self.claims[row].resolution[0]) for row in order])
+                vectors = np.zeros((len(self.claims), new.shape[1]), np.float32)
+                if known is not None:
+                    vectors[: len(known)] = known
+                vectors[order] = new
+                self._vectors[embedder.name] = vectors
+                rows.clear()
+            return self._vectors[embedder.name]
 
 
 def _note_text(note: Note) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -54,6 +56,14 @@ def read_kitchen_choices(path: Path = KITCHEN_FILE) -> ChoiceSet:
         examples = tuple(entry.scenario("training") for entry in file.training)
         test = tuple(entry.scenario("in distribution") for entry in file.in_distribution)
         test += tuple(entry.scenario("out of distribution") for entry in file.out_of_distribution)
+        _check_ids([*examples, *test])
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
     return ChoiceSet(file.name, examples, test)
+
+
+def _check_ids(scenarios: Iterable[Scenario]) -> None:
+    """Check that no two scenarios have the same id; methods and results go by it."""
+    for id, count in Counter(scenario.id for scenario in scenarios).items():
+        if count > 1:
+            raise DataError(f"scenario {id}: {count} scenarios have this id; give each its own")

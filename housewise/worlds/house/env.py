@@ -148,8 +148,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         body = BodyPose(x, z, yaw_from_rotation(episode.start.rotation), -self._look_down)
         self.simulator.reset(task.scene, episode.receptacles, episode.objects, body)
         self.world = HouseState(task.scene, episode, self.simulator)
-        self.steps = 0
-        self.aim_target, self.collided = None, False
+        self.steps, self.aim_target, self.last_grab, self.collided = 0, None, None, False
         self._update_observation()
         return self._observe(), self._info(None, False)
 

@@ -110,13 +110,15 @@ def is_known_person(name: str, data: str | None = None) -> bool:
     return False
 
 
-@lru_cache(maxsize=8)
 def resolve_preferences(person: str) -> Preferences:
     """Load the preferences of a bundled person, of a YAML file, or of the ``"majority"`` of the bundled people.
 
     Raises:
         DataError: If the person does not exist.
     """
-    if person == "majority":
-        return MajorityPreferences(map(load_preferences, bundled_people()))
-    return load_preferences(person)
+    return _majority() if person == "majority" else load_preferences(person)
+
+
+@lru_cache(maxsize=1)
+def _majority() -> Preferences:
+    return MajorityPreferences(map(load_preferences, bundled_people()))

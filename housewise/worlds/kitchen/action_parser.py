@@ -7,9 +7,9 @@ question may be any text.
 from __future__ import annotations
 
 import re
-import unicodedata
 from dataclasses import dataclass
 
+from housewise.language.words import normalize_letters
 from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
 
 MAX_NAME_LETTERS = 21
@@ -107,7 +107,7 @@ def parse_action(text: str, verbs: KitchenVerbs) -> KitchenAction:
             continue
         slots = {slot: words.strip() for slot, words in match.groupdict().items()}
         if "verb" in slots:
-            slots["verb"] = normalize_verb(slots["verb"])
+            slots["verb"] = normalize_letters(slots["verb"])
             if slots["verb"] not in verbs.open and slots["verb"] not in verbs.cooking:
                 raise ImpossibleAction(
                     f"Unknown action {slots['verb']!r}: it is none of the verbs that can be done to food."
@@ -116,12 +116,6 @@ def parse_action(text: str, verbs: KitchenVerbs) -> KitchenAction:
             slots["result"] = parse_result_name(slots["result"])
         return KitchenAction(name, **slots)
     raise ImpossibleAction(f"Unknown action {shorten(line)!r}: it is of none of the forms that the robot can do.")
-
-
-def normalize_verb(word: str) -> str:
-    """Return a verb in lower case without accents: ``Sauté`` becomes ``saute``."""
-    letters = unicodedata.normalize("NFKD", word.lower())
-    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def strip_article(id: str) -> str:
@@ -135,7 +129,7 @@ def parse_result_name(words: str) -> str:
     Raises:
         ImpossibleAction: The name has other characters, or more than ``MAX_NAME_LETTERS``.
     """
-    name = strip_article(normalize_verb(re.sub(r"[\s-]+", "_", words.strip("\"'<>"))))
+    name = strip_article(normalize_letters(re.sub(r"[\s-]+", "_", words.strip("\"'<>"))))
     if not _RESULT.fullmatch(name):
         raise ImpossibleAction(
             f"A result cannot be named {shorten(words)!r}: at most {MAX_NAME_LETTERS} letters and underscores, then a "
@@ -147,7 +141,7 @@ def parse_result_name(words: str) -> str:
 def _refuse_several(line: str, verbs: KitchenVerbs) -> None:
     """Raise ImpossibleAction for several actions, separated by commas, "then" or line breaks."""
     for part in re.split(r"[,;\n]|\bthen\b", line)[1:]:
-        first = normalize_verb(part.split()[0]) if part.split() else ""
+        first = normalize_letters(part.split()[0]) if part.split() else ""
         if first in _FIRST_WORDS or first in verbs.open or first in verbs.cooking:
             raise ImpossibleAction("Several actions at once; say one action at a time.")
 

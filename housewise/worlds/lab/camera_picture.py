@@ -89,12 +89,11 @@ class LabView:
 
     Args:
         layout: The layout.
-        size: Width and height of pictures, pixels.
     """
 
-    def __init__(self, layout: LabLayout, size: int = PICTURE_SIZE) -> None:
+    def __init__(self, layout: LabLayout) -> None:
         self.layout = layout
-        self.camera = Camera(size, size, radians(FIELD_OF_VIEW), EYE_HEIGHT)
+        self.camera = Camera(PICTURE_SIZE, PICTURE_SIZE, radians(FIELD_OF_VIEW), EYE_HEIGHT)
         self._rays = CameraRays(self.camera)
         self._rooms = _face_rooms(layout)
         self._layers: RecentResults[tuple[SceneLayer, tuple[str, ...]]] = RecentResults(_KEPT)

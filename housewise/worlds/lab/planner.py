@@ -31,7 +31,7 @@ from housewise.worlds.lab.state import LabState, Thing
 from housewise.worlds.lab.surroundings import Surroundings
 
 _DEPTH = 30
-_MOST_STEPS = 50
+_MAX_STEPS = 50
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def next_step(state: LabState, goal: Goal, surroundings: Surroundings) -> LabPla
 
 
 def make_plan(state: LabState, goal: Goal, surroundings: Surroundings) -> list[LabPlanStep]:
-    """Return a whole plan, as it is carried out by the rules.
+    """Return a whole plan of up to 50 steps, as it is carried out by the rules.
 
     Args:
         state: State at the beginning.
@@ -79,7 +79,7 @@ def make_plan(state: LabState, goal: Goal, surroundings: Surroundings) -> list[L
     """
     steps: list[LabPlanStep] = []
     events: set[str] = set()
-    while len(steps) < _MOST_STEPS and not goal.holds(state, events):
+    while len(steps) < _MAX_STEPS and not goal.holds(state, events):
         found = next_step(state, goal, surroundings)
         if found is None:
             break

@@ -152,6 +152,12 @@ def test_compatible_preferences_are_accepted(tmp_path, first, second):
     assert load_profiles(write_profile(tmp_path, preference(**first), preference(id="2", **second)))
 
 
+@pytest.mark.parametrize("field", ["if", "wants"])
+def test_a_condition_that_takes_long_to_compare_is_accepted(tmp_path, field):
+    long = " and ".join(["(used(milk) or used(honey))"] * 14)
+    assert load_profiles(write_profile(tmp_path, preference(**{field: long})))
+
+
 def test_names_and_ids_are_unique(tmp_path):
     with pytest.raises(DataError, match="two preferences have the id '1'"):
         load_profiles(write_profile(tmp_path, WISH, WISH))

@@ -118,6 +118,7 @@ BOMB = "a: &a {x: 1}\n" + "".join(
         ("notes: 5", "no exported memory"),
         ("notes: []", "does not begin as a memory does"),
         (HEADER.replace("1", "9"), "is of version 9"),
+        (HEADER.replace("ada", "a/b") + "notes: []", "ada.yaml: 'a/b' cannot be a person's name"),
         (HEADER + "notes: [5]", "note 1: not a note"),
         (HEADER + "notes: [{1: 2}]", "note 1: not a note"),
         (HEADER + "notes:\n- {kind: rule, text: x}\n- {kind: rule}", "note 2: says nothing"),

@@ -2,8 +2,10 @@
 
 import itertools
 import pickle
+import time
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -155,6 +157,23 @@ def test_a_copy_shares_the_vectors() -> None:
     assert embedder.read == 4 + 2, "the new note, and the question once more"
     memory.recall(asked, 9, embedder=embedder)
     assert embedder.read == 6 + 1, "what the copy has made serves the memory that it is of"
+
+
+def test_notes_are_embedded_once_where_several_recall_at_once() -> None:
+    read: list[str] = []
+
+    class Slow(Letters):
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            read.extend(texts)
+            time.sleep(0.2)
+            return super().embed(texts)
+
+    memory = Memory("ada", [reaction("cup", place, 1.0) for place in ("sink", "bed", "shelf")])
+    memory.recall(About(things=("cup",)), 9)
+    with ThreadPoolExecutor() as pool:
+        found = list(pool.map(lambda _: memory.recall(About(things=("cupp",)), 9, embedder=Slow()), range(2)))
+    assert found[0] == found[1] and len(found[0]) == 3
+    assert len(read) == 3 + 2, "all notes, and the question twice"
 
 
 def test_search_by_similarity_follows_changes() -> None:

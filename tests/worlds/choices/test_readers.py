@@ -198,6 +198,10 @@ def test_an_invalid_kitchen_set_is_reported(tmp_path: Path) -> None:
     path.write_text(yaml.safe_dump(content), encoding="utf-8")
     with pytest.raises(DataError, match=r"mine\.yaml: scenario k-t01: 1 of its actions"):
         read_kitchen_choices(path)
+    content["training"][0] = {**content["training"][1], "request": "Some tea, please."}
+    path.write_text(yaml.safe_dump(content), encoding="utf-8")
+    with pytest.raises(DataError, match=r"mine\.yaml: scenario k-t02: 2 scenarios have this id"):
+        read_kitchen_choices(path)
     del content["training"][0]["request"]
     path.write_text(yaml.safe_dump(content), encoding="utf-8")
     with pytest.raises(DataError, match=re.escape("training.0.request: Field required")):

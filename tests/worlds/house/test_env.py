@@ -129,6 +129,9 @@ def test_carrying_an_object_to_a_correct_receptacle(env: RearrangementEnv) -> No
     assert info["success_rate"] == 0.5
     env.aim("tea_towel_1")
     assert env.step(LowLevelAction.GRAB_RELEASE)[1] == -1.0
+    assert env.last_grab is not None
+    env.reset()
+    assert env.last_grab is None
 
 
 def test_an_aim_is_used_once(env: RearrangementEnv) -> None:

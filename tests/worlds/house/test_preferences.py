@@ -14,6 +14,7 @@ from housewise.worlds.house.preferences import (
     held_out_people,
     load_preferences,
 )
+from housewise.worlds.house.tasks import resolve_preferences
 
 
 def spots(person: HousePreferences, category: str) -> set[tuple[str, str]]:
@@ -122,6 +123,14 @@ def test_errors_name_file_field_and_remedy(tmp_path: Path, text: str, problem: s
 def test_unknown_people_are_refused_with_the_known_ones() -> None:
     with pytest.raises(DataError, match="no person 'zoe'; available: majority, ada, bruno, "):
         load_preferences("zoe")
+
+
+def test_an_edited_file_is_read_again(tmp_path: Path) -> None:
+    wants = "name: me\nwants: {mug: {kitchen: [%s]}}"
+    file = preferences_file(tmp_path, wants % "table")
+    assert resolve_preferences(str(file)).wants("mug", "kitchen", "table")
+    preferences_file(tmp_path, wants % "counter")
+    assert not resolve_preferences(str(file)).wants("mug", "kitchen", "table")
 
 
 def test_files_that_are_not_utf8_are_refused(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ _POLYGON = np.dtype(
 )
 _DETAIL = np.dtype([("vert_base", "<u4"), ("tri_base", "<u4"), ("vert_count", "u1"), ("tri_count", "u1"), ("", "<u2")])
 _LINK_BYTES = 12
+_MAX_FLOOR_HEIGHT = 1.0
+"""Height y in metres below which a vertex is on the floor. Roofs can also be walkable."""
 _MERGE = 1e-3
 # Path planning considers all pairs of corners. The largest navigation mesh of the data has 293 corners.
 _MOST_CORNERS = 4000
@@ -51,35 +53,31 @@ class _Tile:
     vertices: list[NDArray[np.float64]]
 
 
-def read_navmesh(path: Path, max_height: float = 1.0) -> NavMesh:
+def read_navmesh(path: Path) -> NavMesh:
     """Read the walkable floor of a ``.navmesh`` file.
 
-    As in Housekeep, the floor is the island with the most vertices below ``max_height``. Its vertices are the
+    As in Housekeep, the floor is the island with the most vertices below a height of 1 m. Its vertices are the
     viewpoints, at which Housekeep's robot stops to look at something.
-
-    Args:
-        path: The file.
-        max_height: Height y in metres below which a vertex is on the floor (roofs can also be walkable).
 
     Raises:
         DataError: If the file is damaged or has another version.
     """
     with _readable(path):
-        return _navmesh(*_floor(path, max_height), max_height)
+        return _navmesh(*_floor(path))
 
 
-def read_polygon_navmesh(path: Path, max_height: float = 1.0) -> PolygonNavMesh:
+def read_polygon_navmesh(path: Path) -> PolygonNavMesh:
     """Read the same floor as ``read_navmesh``, as a mesh of polygons with the navigation of Habitat.
 
     Raises:
         DataError: If the file is damaged or has another version.
     """
     with _readable(path):
-        tile, island = _floor(path, max_height)
+        tile, island = _floor(path)
         places = {number: place for place, number in enumerate(island)}
         rings = [tile.corners[number][:, [0, 2]] for number in island]
         neighbours = [[places.get(other, -1) for other in tile.neighbours[number]] for number in island]
-        return PolygonNavMesh(PolygonMesh(rings, neighbours), _navmesh(tile, island, max_height))
+        return PolygonNavMesh(PolygonMesh(rings, neighbours), _navmesh(tile, island))
 
 
 @contextmanager
@@ -92,17 +90,17 @@ def _readable(path: Path) -> Iterator[None]:
         raise DataError(f"{path}: not a readable navigation mesh ({error}); fetch the file again") from error
 
 
-def _floor(path: Path, max_height: float) -> tuple[_Tile, list[int]]:
+def _floor(path: Path) -> tuple[_Tile, list[int]]:
     """Return the tile of the floor and the numbers of its polygons."""
     islands = [(tile, island) for tile in _tiles(read_bytes(path)) for island in _islands(tile)]
-    tile, island = max(islands, key=lambda floor: len(_low_vertices(floor[0], floor[1], max_height)))
-    if not len(_low_vertices(tile, island, max_height)):
-        raise ValueError(f"no walkable place lies below {max_height} m")
+    tile, island = max(islands, key=lambda floor: len(_low_vertices(*floor)))
+    if not len(_low_vertices(tile, island)):
+        raise ValueError(f"no walkable place lies below {_MAX_FLOOR_HEIGHT} m")
     return tile, island
 
 
-def _navmesh(tile: _Tile, island: list[int], max_height: float) -> NavMesh:
-    vertices = _low_vertices(tile, island, max_height)
+def _navmesh(tile: _Tile, island: list[int]) -> NavMesh:
+    vertices = _low_vertices(tile, island)
     shapes = [Polygon(tile.corners[number][:, [0, 2]]) for number in island]
     # Neighbouring polygons share corners only up to rounding, so they are grown, joined and shrunk.
     area = shapely.union_all([shape.buffer(_MERGE, join_style="mitre") for shape in shapes])
@@ -190,6 +188,6 @@ def _islands(tile: _Tile) -> list[list[int]]:
     return islands
 
 
-def _low_vertices(tile: _Tile, island: list[int], max_height: float) -> NDArray[np.float64]:
+def _low_vertices(tile: _Tile, island: list[int]) -> NDArray[np.float64]:
     vertices = np.concatenate([tile.vertices[number] for number in island])
-    return vertices[vertices[:, 1] < max_height]
+    return vertices[vertices[:, 1] < _MAX_FLOOR_HEIGHT]
