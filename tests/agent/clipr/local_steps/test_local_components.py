@@ -44,6 +44,13 @@ def test_contrasts_leave_what_actions_share_and_split_things_from_places(minilm:
     assert place.distinct_values == ("top", "bottom") and place.condition == "drawer"
 
 
+def test_a_request_without_words_is_chosen_for_all_the_same(local: LocalComponents) -> None:
+    wordless = Situation("w", (), "请", SODA.actions)
+    assert local.inquire([wordless], [], 3).question
+    [choice] = local.choose([wordless], Guidance(rules=(parse_rule("For soda: prefer Sprite; avoid Coke."),)))
+    assert choice.action in (2, 3)
+
+
 @pytest.mark.parametrize(
     ("answer", "options", "meaning"),
     [
