@@ -35,11 +35,11 @@ class ActionResult:
     Attributes:
         outcome: Whether it worked, and why not.
         start, end: Number of low-level steps before and after it.
-        letters: Its low-level actions; see ACTION_LETTERS.
-        aimed: Key of the target of each grab or release.
+        low_level_actions: Letters of its low-level actions; see ACTION_LETTERS.
+        aim_targets: Key of the target of each grab or release, or an empty text without one.
         path: (x, z, yaw) after each low-level action, metres and radians.
         discovered: Objects and receptacles that were seen for the first time.
-        moved: Receptacle before and after, for each object that was moved.
+        moves: Receptacle before and after, for each object that was moved.
         reward: Sum of the rewards.
         seconds: Duration.
     """

@@ -112,9 +112,9 @@ class PlacementCandidates:
         places: Receptacles where it may belong. The present one, or the one that a held object was taken from, is the
             first if the object may belong there. A decided object has exactly one.
         elsewhere: Whether it may belong on a receptacle that has not been seen.
-        known: Whether the placement is decided without the judge: by notes about its kind, or by similar kinds.
-        unwanted: Whether it is known to be unwanted on its present receptacle.
-        similar: Whether placements of similar kinds are known.
+        is_decided: Whether the placement is decided without the judge: by notes about its kind, or by similar kinds.
+        is_unwanted: Whether it is known to be unwanted on its present receptacle.
+        has_similar: Whether placements of similar kinds are known.
         origin: For a held object, the receptacle that it was taken from, if it may be put back there.
     """
 

@@ -12,8 +12,8 @@ class NounPhrase:
     Attributes:
         noun: Noun as it was written.
         modifiers: Words before the noun.
-        at: Attached phrase without its preposition, such as "the desk" of "the cup on the desk", or None.
-        absent: Whether the phrase denies existence, as in "there is no cup". No perceived thing matches it then.
+        attached: Attached phrase without its preposition, such as "the desk" of "the cup on the desk", or None.
+        is_denied: Whether the phrase denies existence, as in "there is no cup". No perceived thing matches it then.
     """
 
     noun: str
