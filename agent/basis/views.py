@@ -30,7 +30,6 @@ class AssistantView:
         last_verb: Verb of the last action; empty at the beginning.
         last_succeeded: Whether the last action was carried out.
         knowledge: See ``knowledge.select_knowledge``.
-        picture: PNG of the view. None without pictures.
     """
 
     state_text: str
@@ -39,7 +38,6 @@ class AssistantView:
     last_verb: str
     last_succeeded: bool
     knowledge: Knowledge = field(default_factory=Knowledge)
-    picture: bytes | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,7 +100,6 @@ def build_assistant_view(
     perception: Perception,
     knowledge: KnowledgeSwitches = NO_KNOWLEDGE,
     is_brief: bool = False,
-    picture: bytes | None = None,
     describe: DescriptionOf = usual_look,
 ) -> AssistantView:
     """Return what a chat model or a trained assistant knows.
@@ -114,7 +111,6 @@ def build_assistant_view(
         perception: How the assistant perceives what is in view.
         knowledge: Cards that it is given.
         is_brief: Whether texts are short, for small models: without ids, coordinates and numbers.
-        picture: PNG of the view. None without pictures.
         describe: Returns the description of a kind of thing.
     """
     has_ids = perception == "truth" and not is_brief
@@ -125,7 +121,6 @@ def build_assistant_view(
         else view_words(state, surroundings, perception == "truth", is_brief),
         history_text=brief_history(turns) if is_brief else history_text(turns, "full", "User", "You", has_ids),
         knowledge=select_knowledge(state, surroundings, turns, knowledge, is_brief, describe),
-        picture=picture,
         **_last_action(turns),
     )
 

@@ -31,7 +31,6 @@ def ask_person(person: Respondent, question: Question) -> str | None:
 def converse(
     play: Play[T],
     person: Respondent,
-    examples: Sequence[Situation] = (),
     on_turn: Callable[[DialogueTurn], None] = lambda turn: None,
 ) -> T:
     """Have a person answer the questions of a part of a method that does nothing but ask, such as Algorithm 1.
@@ -39,19 +38,18 @@ def converse(
     Args:
         play: Part of a method.
         person: Answers the questions.
-        examples: Situations that the method may read.
         on_turn: Called after every answer, so that none is lost if the conversation is interrupted.
 
     Returns:
         What the part of the method returns.
     """
-    seen = CliprObservation(tuple(examples), ())
+    seen = CliprObservation((), ())
     try:
         said = next(play)
         while True:
             if isinstance(said, AskPerson):
                 answer = ask_person(person, said.question)
-                seen = CliprObservation(tuple(examples), (), answer)
+                seen = CliprObservation((), (), answer)
                 if answer is not None:
                     on_turn(DialogueTurn(said.question.text, answer))
             said = play.send(seen)
