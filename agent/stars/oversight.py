@@ -53,7 +53,9 @@ class SimulatedUser:
         wanted = next(fixture for fixture in self._task.fixtures if fixture.name == about.wanted[0])
         what = " ".join(("the", *sorted(wanted.modifiers), wanted.noun))
         relation = "in" if "receptacle" in wanted.affordances else "on"
-        goal = f"the object is {relation} {what}" + (f" and {what} is closed" if "openable" in wanted.affordances else "")
+        goal = f"the object is {relation} {what}" + (
+            f" and {what} is closed" if "openable" in wanted.affordances else ""
+        )
         return f"If the object is a {about.thing.noun} then the goal is that {goal}."
 
 
