@@ -35,8 +35,8 @@ class ActionResult:
     Attributes:
         outcome: Whether it worked, and why not.
         start, end: Number of low-level steps before and after it.
-        low_level_actions: Its low-level actions; see ACTION_LETTERS.
-        aim_targets: Key of the target of each grab or release.
+        low_level_actions: Letters of its low-level actions; see ACTION_LETTERS.
+        aim_targets: Key of the target of each grab or release, or an empty text without one.
         path: (x, z, yaw) after each low-level action, metres and radians.
         discovered: Objects and receptacles that were seen for the first time.
         moves: Receptacle before and after, for each object that was moved.

@@ -49,19 +49,18 @@ class NameableThings:
         return cls(tuple(things), (*packets, *inside), tuple(filled), tuple(foods))
 
 
-def action_grammar(named: NameableThings, verbs: Sequence[str], asks: bool, lead: str = " ") -> str:
+def action_grammar(named: NameableThings, verbs: Sequence[str], asks: bool) -> str:
     """Return the grammar of one action.
 
     Args:
         named: Things that the action may name.
         verbs: Verbs that can be applied to food.
         asks: Whether a question is an action.
-        lead: Text before the action.
 
     Returns:
         GBNF rules; see housewise.language.gbnf.
     """
-    return "\n".join(_grammar_rules(named, verbs, asks, lead)) + "\n"
+    return "\n".join(_grammar_rules(named, verbs, asks)) + "\n"
 
 
 def question_grammar() -> str:
@@ -74,7 +73,7 @@ def reflection_grammar() -> str:
     return rule(REPLY, f"{literal(' ')} ({literal(NO_QUESTION)} | {_FREE_WORDS} {literal('?')})") + "\n"
 
 
-def _grammar_rules(named: NameableThings, verbs: Sequence[str], asks: bool, lead: str) -> Iterator[str]:
+def _grammar_rules(named: NameableThings, verbs: Sequence[str], asks: bool) -> Iterator[str]:
     forms = [literal("Declare Done"), "simple", f"{literal('Look for ')} word", f"{literal('Move ')} thing to"]
     forms.append(f"{literal('Serve the object ')} thing {literal(' at ')} thing")
     if named.portions:
@@ -88,7 +87,7 @@ def _grammar_rules(named: NameableThings, verbs: Sequence[str], asks: bool, lead
         forms += [f"{literal('Chop ')} food get", f"verb {literal(' the object ')} food get"]
     if asks:
         forms.append(f"{literal('Ask ')} question")
-    yield rule(REPLY, f"{literal(lead)} {one_of(forms)}")
+    yield rule(REPLY, f"{literal(' ')} {one_of(forms)}")
     yield rule("simple", f"{one_of(literal(f'{action} ') for action in _ACTIONS)} thing")
     yield rule("to", f"{literal(' to ')} thing")
     yield rule("thing", one_of(map(literal, named.things)))

@@ -1,8 +1,8 @@
 """CLIPR (arXiv 2605.12682): learn readable rules from at most ten questions to a person, and choose by them.
 
 A method is a generator that yields :mod:`actions` and receives observations. The method, in order: :mod:`elicitation`
-asks questions and has rules written (Algorithm 1), :mod:`rules` parses and formats rules, :mod:`inference` chooses by
-them, :mod:`adaptive` revises them (Algorithm 2), :mod:`methods` puts the steps together. :mod:`baselines` has the
+asks questions and has rules written (Algorithm 1), :mod:`rules` parses and formats rules, :mod:`action_choice` chooses
+by them, :mod:`adaptive` revises them (Algorithm 2), :mod:`methods` puts the steps together. :mod:`baselines` has the
 methods that CLIPR is compared with. :mod:`language_steps` is the interface of all steps that need language;
 :mod:`chat_steps`, :mod:`local_steps` and :mod:`finetuned_chooser` implement it.
 

@@ -45,14 +45,13 @@ class Inference:
         orders = [self._order(situation) for situation in batch]
         shown = [_reorder_actions(situation, order) for situation, order in zip(batch, orders, strict=True)]
         choices = self.language.choose(shown, guidance)
-        usage, found = self.language.usage, []
+        found = []
         for order, situation, first in zip(orders, shown, choices, strict=True):
             choice = first
             if not _is_readable(choice, situation):
-                usage.malformed += 1
                 choice = self.language.choose([situation], guidance)[0]
                 if not _is_readable(choice, situation):
-                    usage.unreadable += 1
+                    self.language.usage.unreadable += 1
                     choice = ActionChoice(None, choice.reasoning)
             found.append(replace(choice, action=None if choice.action is None else order[choice.action]))
         return found

@@ -107,15 +107,14 @@ class ChatSteps:
 
     Args:
         model: Chat model.
-        prompts: Prompt templates. Defaults to those of the package.
         sampling: Sampling parameters. Defaults to temperature 0.2 and 2048 tokens, enough for the blocks of a batch.
     """
 
-    def __init__(self, model: ChatModel, prompts: CliprPrompts | None = None, sampling: Sampling | None = None) -> None:
+    def __init__(self, model: ChatModel, sampling: Sampling | None = None) -> None:
         self.name = model.name
         self.usage = MethodUsage()
         self._model = model
-        self._prompts = prompts or CliprPrompts()
+        self._prompts = CliprPrompts()
         self._sampling = sampling or Sampling(temperature=TEMPERATURE, max_tokens=2048)
 
     def inquire(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn], left: int) -> Inquiry:

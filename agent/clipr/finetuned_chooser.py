@@ -75,13 +75,12 @@ class FineTunedChooser(LocalComponents):
     Args:
         embedder: Sentence embeddings.
         model: Chat model fine-tuned to follow rules. The caller closes it.
-        prompts: Prompt templates that the model was trained with.
     """
 
-    def __init__(self, embedder: Embedder, model: ChatModel, prompts: CliprPrompts | None = None) -> None:
+    def __init__(self, embedder: Embedder, model: ChatModel) -> None:
         super().__init__(embedder)
         self.name = f"local components, choices by {model.name}"
-        self._model, self._prompts = model, prompts or CliprPrompts()
+        self._model, self._prompts = model, CliprPrompts()
 
     def choose(self, situations: Sequence[Situation], guidance: Guidance) -> list[ActionChoice]:
         """See LanguageSteps.choose. Without rules the local components choose."""

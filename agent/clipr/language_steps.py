@@ -26,7 +26,6 @@ class MethodUsage:
         prompt_tokens: Tokens read; 0 without a language model.
         completion_tokens: Tokens written; 0 without a language model.
         finish_reasons: Number of replies by finish reason; see housewise.core.record.Usage.
-        malformed: Reply blocks that could not be parsed at the first attempt.
         unreadable: Reply blocks that could not be parsed at the second attempt either. They count as wrong.
     """
 
@@ -34,7 +33,6 @@ class MethodUsage:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     finish_reasons: Counter[str] = field(default_factory=Counter)
-    malformed: int = 0
     unreadable: int = 0
 
     def add(self, replies: Sequence[Reply]) -> None:
@@ -60,12 +58,10 @@ class Dimension:
     Attributes:
         name: Name of the attribute.
         values: Its values in the examples.
-        examples: Ids of the examples in which the attribute varies.
     """
 
     name: str
     values: tuple[str, ...]
-    examples: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -133,6 +133,7 @@ def apply_corrections(memory: Memory, corrections: Corrections, topic: str) -> l
     for id, text in corrections.changed.items():
         text = validate_rule_text(text)
         if rule_topic(memory[id]) == HOUSE_TOPIC:
+            text = replace_everyday_words(text)
             (about, value), *others = placement_statements(parse_house_rule(parse_rule(text)))
             new.append(memory.edit(id, text=text, about=about, value=value))
             for note in implied_notes(new[-1], others):

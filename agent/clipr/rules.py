@@ -1,7 +1,7 @@
 """Rules that people can read, write and correct: one sentence each, with typed parts if the sentence is understood.
 
 Source: CLIPR (arXiv 2605.12682), section 3, which stores a numbered list of short directives. The typed parts
-(condition, order of preference, avoided things, strength, source turn) are an addition of this project.
+(condition, order of preference, avoided things, source turn) are an addition of this project.
 """
 
 from __future__ import annotations
@@ -56,7 +56,6 @@ class Rule(StrictModel):
         condition: When the rule applies, in words. "" means always.
         preferred: What is wanted, best first.
         avoided: What is not wanted.
-        strength: Weight of the rule, in (0, 1].
         source: Number of the dialogue turn that the rule was written from, starting at 1, or None.
         typed: Whether the sentence was parsed into condition, preferred and avoided. Untyped rules influence choices
             only if a language model reads them.
@@ -66,18 +65,11 @@ class Rule(StrictModel):
     condition: str = ""
     preferred: tuple[str, ...] = ()
     avoided: tuple[str, ...] = ()
-    strength: Annotated[float, Field(gt=0, le=1)] = 1.0
     source: int | None = None
     typed: bool = False
 
 
-def make_rule(
-    condition: str,
-    preferred: Iterable[str],
-    avoided: Iterable[str] = (),
-    strength: float = 1.0,
-    source: int | None = None,
-) -> Rule:
+def make_rule(condition: str, preferred: Iterable[str], avoided: Iterable[str] = (), source: int | None = None) -> Rule:
     """Build a typed rule from its parts and write its text.
 
     Raises:
@@ -99,7 +91,6 @@ def make_rule(
         condition=condition,
         preferred=wanted,
         avoided=unwanted,
-        strength=strength,
         source=source,
         typed=True,
     )
@@ -176,11 +167,7 @@ def add_newer_rules(rules: Sequence[Rule], newer: Sequence[Rule]) -> tuple[Rule,
 
 def contradict_rules(rules: Sequence[Rule]) -> tuple[Rule, ...]:
     """Return the typed rules with what they prefer and avoid exchanged."""
-    return tuple(
-        make_rule(rule.condition, rule.avoided, rule.preferred, rule.strength, rule.source)
-        for rule in rules
-        if rule.typed
-    )
+    return tuple(make_rule(rule.condition, rule.avoided, rule.preferred, rule.source) for rule in rules if rule.typed)
 
 
 def _is_contradiction(one: Rule, other: Rule) -> bool:

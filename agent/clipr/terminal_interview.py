@@ -327,7 +327,7 @@ class WrittenInterview:
 
     def _open_questions(self, dialogue: Sequence[DialogueTurn]) -> list[WrittenQuestion]:
         asked = {exchange.question for exchange in dialogue}
-        return [each for each in self._questions if asked.isdisjoint((each.text, *each.earlier))]
+        return [each for each in self._questions if each.text not in asked]
 
 
 def _with_skipped(dialogue: Sequence[DialogueTurn], skipped: Collection[str]) -> list[DialogueTurn]:

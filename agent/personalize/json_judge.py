@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from housewise.agent.personalize.chat_session import ChatSession
 from housewise.agent.personalize.judgement_text import ELSEWHERE, FINE, Judgements
@@ -33,35 +34,36 @@ _LINE = re.compile(
 )
 
 
-@dataclass(frozen=True)
 class JsonJudge:
     """The model judges all open objects in one reply in JSON. An object that it does not judge stays where it is.
 
-    Attributes:
+    Args:
         model: Model that judges.
         context: Describes the state in words; its template has texts for judgements.
         knowledge: What is recalled about the person.
-        sampling: Sampling configuration.
+        sampling: Sampling configuration. A seed is increased by one per request.
     """
 
-    model: ChatModel
-    context: RememberingContext
-    knowledge: PreferenceKnowledge
-    sampling: Sampling
+    def __init__(
+        self, model: ChatModel, context: RememberingContext, knowledge: PreferenceKnowledge, sampling: Sampling
+    ) -> None:
+        self._context, self._knowledge, self._max_tokens = context, knowledge, sampling.max_tokens
+        # The limit of each request follows from its objects.
+        self._session = ChatSession(model, replace(sampling, n=1, max_tokens=sys.maxsize))
 
     def judge(
         self, graph: SceneGraph, options: CandidatesByObject, messages: tuple[Message, ...], attempts: Sequence[Attempt]
     ) -> JudgementResult:
         """See Judge.judge. The prompt is that of the plan, with another question."""
-        names = self.context.template.prompt_names(graph)
+        names = self._context.template.prompt_names(graph)
         things = [thing for thing, each in options.items() if not each.is_decided]
         written: Mapping[str, str | None] = {}
         calls: tuple[ModelCall, ...] = ()
         if things:
-            prompt = self.context.judging_messages(graph, things, self.knowledge)
-            limit = max(self.sampling.max_tokens, _TOKENS_PER_OBJECT * len(things) + _OTHER_TOKENS)
-            session = ChatSession(self.model, replace(self.sampling, n=1, max_tokens=limit))
-            reply = session.ask(prompt, json_schema=judgement_schema(things, graph, names))
+            prompt = self._context.judging_messages(graph, things, self._knowledge)
+            limit = max(self._max_tokens, _TOKENS_PER_OBJECT * len(things) + _OTHER_TOKENS)
+            schema = judgement_schema(things, graph, names)
+            reply = self._session.ask(prompt, max_tokens=limit, json_schema=schema)
             written = parse_json_judgements(reply.text, things, graph, names)
             calls = (ModelCall(prompt, reply),)
         judgements = {thing: accept_judgement(each, written.get(thing, each.here)) for thing, each in options.items()}

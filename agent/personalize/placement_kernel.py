@@ -103,11 +103,10 @@ class PlacementKernel:
     Args:
         notes: What the notes say; see placement_notes.
         embedder: Compares things and places.
-        constants: Constants of the kernel.
     """
 
-    def __init__(self, notes: Sequence[PlacementNote], embedder: Embedder, constants: KernelConstants = KERNEL) -> None:
-        self.constants, self._embedder = constants, embedder
+    def __init__(self, notes: Sequence[PlacementNote], embedder: Embedder) -> None:
+        self._embedder = embedder
         self._things = sorted({note.things for note in notes})
         self._named = sorted({name for things in self._things for name in things})
         self._places = sorted({(note.receptacle, note.room) for note in notes})
@@ -130,8 +129,8 @@ class PlacementKernel:
             places: The receptacles.
             opinion: Values of these placements from another source, beside the prior.
         """
-        weights = np.full(len(places), self.constants.prior_weight)
-        sums = weights * self.constants.prior
+        weights = np.full(len(places), KERNEL.prior_weight)
+        sums = weights * KERNEL.prior
         if opinion is not None:
             weights, sums = weights + opinion.weight, sums + opinion.weight * np.asarray(opinion.values)
         if self._things and places:
@@ -144,7 +143,7 @@ class PlacementKernel:
         cosines = cosine(self._embedder, [kind], self._named)[0] if self._named else ()
         alike = dict(zip(self._named, cosines, strict=True))
         best = np.array([max((alike[name] for name in things), default=1.0) for things in self._things])
-        return np.exp((best - 1) / self.constants.thing_width)
+        return np.exp((best - 1) / KERNEL.thing_width)
 
     def _place_weights(self, places: Sequence[SpokenPlace]) -> NDArray[np.float64]:
         """Return the weight of the notes about each place for some receptacles, shape (receptacles, places).
@@ -155,7 +154,7 @@ class PlacementKernel:
         rooms = self._compare([place.room or "" for place in places], [place[1] for place in self._places])
         stated = np.array([[bool(part) for part in place] for place in self._places], float)
         mean = (receptacles * stated[:, 0] + rooms * stated[:, 1]) / stated.sum(1)
-        return np.asarray(np.exp((mean - 1) / self.constants.place_width))
+        return np.asarray(np.exp((mean - 1) / KERNEL.place_width))
 
     def _compare(self, names: Sequence[str], others: Sequence[str]) -> NDArray[np.float64]:
         """Return the cosines of some names with others, shape (names, others); 0 where one is empty."""

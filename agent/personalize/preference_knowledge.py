@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Protocol
@@ -58,6 +59,13 @@ class PreferenceKnowledge(Protocol):
     def is_empty(self) -> bool:
         """Whether nothing at all is known."""
 
+    def without_failures(self, failed: Mapping[str, int]) -> PreferenceKnowledge:
+        """Return the same knowledge, in which receptacles without room for an object count as unknown.
+
+        Args:
+            failed: Failed placements, such as ``"mug 1 on shelf 2"``; see count_failures.
+        """
+
     def wants(self, thing: str, place: str) -> bool | None:
         """Return whether the person wants an object on a receptacle, or None if unknown."""
 
@@ -104,6 +112,10 @@ class NoKnowledge:
     is_empty = True
     rules: tuple[str, ...] = ()
 
+    def without_failures(self, failed: Mapping[str, int]) -> PreferenceKnowledge:
+        """See PreferenceKnowledge.without_failures."""
+        return self
+
     def wants(self, thing: str, place: str) -> bool | None:
         """See PreferenceKnowledge.wants."""
         return None
@@ -131,50 +143,6 @@ class NoKnowledge:
         return []
 
 
-class ExcludeFailedPlacements:
-    """Wraps knowledge so that receptacles without room for an object count as unknown.
-
-    Args:
-        knowledge: The wrapped knowledge.
-        failed: Failed placements, such as ``"mug 1 on shelf 2"``; see count_failures.
-    """
-
-    def __init__(self, knowledge: PreferenceKnowledge, failed: Mapping[str, int]) -> None:
-        self._knowledge, self._failed, self.rules = knowledge, failed, knowledge.rules
-
-    @property
-    def is_empty(self) -> bool:
-        """See PreferenceKnowledge.is_empty."""
-        return self._knowledge.is_empty
-
-    def wants(self, thing: str, place: str) -> bool | None:
-        """See PreferenceKnowledge.wants."""
-        wanted = self._knowledge.wants(thing, place)
-        return None if wanted and not untried_places(thing, [place], self._failed) else wanted
-
-    def similar_kinds(self, thing: str, places: Sequence[str], max_kinds: int) -> list[tuple[str, str]]:
-        """See PreferenceKnowledge.similar_kinds."""
-        return self._knowledge.similar_kinds(thing, untried_places(thing, places, self._failed), max_kinds)
-
-    def placement_values(
-        self, thing: str, places: Sequence[str], opinion: PlacementOpinion | None = None
-    ) -> list[float]:
-        """See PreferenceKnowledge.placement_values."""
-        return self._knowledge.placement_values(thing, places, opinion)
-
-    def noted_kinds(self, max_kinds: int) -> list[str]:
-        """See PreferenceKnowledge.noted_kinds."""
-        return self._knowledge.noted_kinds(max_kinds)
-
-    def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
-        """See PreferenceKnowledge.relevant_notes."""
-        return self._knowledge.relevant_notes(placements, max_notes)
-
-    def general_notes(self, max_notes: int) -> list[Note]:
-        """See PreferenceKnowledge.general_notes."""
-        return self._knowledge.general_notes(max_notes)
-
-
 class RecalledPreferences:
     """Recalls from a memory which receptacles of a house a person wants an object on.
 
@@ -193,6 +161,7 @@ class RecalledPreferences:
         self._known: dict[tuple[str, SpokenPlace], bool | None] = {}
         self._similar: dict[str, list[tuple[str, float]]] = {}
         self._kernel: PlacementKernel | None = None
+        self._failed: Mapping[str, int] = {}
         self.rules: tuple[str, ...] = ()
 
     @property
@@ -200,22 +169,25 @@ class RecalledPreferences:
         """See PreferenceKnowledge.is_empty."""
         return not len(self._memory)
 
+    def without_failures(self, failed: Mapping[str, int]) -> PreferenceKnowledge:
+        """See PreferenceKnowledge.without_failures."""
+        other = copy(self)
+        other._failed = failed
+        return other
+
     def wants(self, thing: str, place: str) -> bool | None:
         """See PreferenceKnowledge.wants."""
-        if place not in self._places:
-            return None
-        key = kind_from_name(thing), self._places[place]
-        if key not in self._known:
-            self._known[key] = self._recall(*key)
-        return self._known[key]
+        wanted = self._wants(thing, place)
+        return None if wanted and not untried_places(thing, [place], self._failed) else wanted
 
     def similar_kinds(self, thing: str, places: Sequence[str], max_kinds: int) -> list[tuple[str, str]]:
         """See PreferenceKnowledge.similar_kinds."""
         found: list[tuple[str, str]] = []
+        open_to = untried_places(thing, places, self._failed)
         for kind, _ in self._similar_kinds(kind_from_name(thing)):
             if len(found) == max_kinds:
                 break
-            wanted = next((place for place in places if self.wants(kind, place)), None)
+            wanted = next((place for place in open_to if self._wants(kind, place)), None)
             if wanted is not None:
                 found.append((kind, wanted))
         return found
@@ -288,6 +260,15 @@ class RecalledPreferences:
             ordered = sorted(zip(others, map(float, scores), strict=True), key=lambda pair: (-pair[1], pair[0]))
             self._similar[kind] = [(other, score) for other, score in ordered if score >= _MIN_SIMILARITY]
         return self._similar[kind]
+
+    def _wants(self, thing: str, place: str) -> bool | None:
+        """Return whether an object is wanted on a receptacle, whether it has room or not."""
+        if place not in self._places:
+            return None
+        key = kind_from_name(thing), self._places[place]
+        if key not in self._known:
+            self._known[key] = self._recall(*key)
+        return self._known[key]
 
     def _recall(self, kind: str, place: SpokenPlace) -> bool | None:
         question = About(things=(kind,), receptacle=place.receptacle, room=place.room)

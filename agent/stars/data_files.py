@@ -130,15 +130,12 @@ def load_robot(name_or_path: str = ROBOT) -> RobotAbilities:
     return RobotAbilities(settings.moves, demands)
 
 
-def load_task(
-    name_or_path: str, vocabulary: RobotVocabulary | None = None, dialogue: str = DIALOGUE
-) -> tuple[StarsTask, RobotVocabulary]:
+def load_task(name_or_path: str, vocabulary: RobotVocabulary | None = None) -> tuple[StarsTask, RobotVocabulary]:
     """Load a task, and the vocabulary extended by the names of its objects and fixtures.
 
     Args:
         name_or_path: "tidy kitchen", "store groceries", "organize office" or a path.
         vocabulary: Kinds and affordances. Defaults to the bundled vocabulary.
-        dialogue: File with the user's instructions.
 
     Raises:
         UserError: See :func:`load_vocabulary`. Also raised for unknown kinds.
@@ -149,7 +146,7 @@ def load_task(
             f"{suggest_names(name_or_path, TASKS)}, or use a .yaml file"
         )
     settings, source = read_data_file(name_or_path.replace(" ", "_"), _TaskSettings, name_or_path)
-    return _build_task(settings, source, vocabulary or load_vocabulary(), dialogue)
+    return _build_task(settings, source, vocabulary or load_vocabulary())
 
 
 def build_task(
@@ -165,12 +162,10 @@ def build_task(
     Raises:
         DataError: The content is not a valid task.
     """
-    return _build_task(validate_model(_TaskSettings, content, source, "mend the file"), source, vocabulary, DIALOGUE)
+    return _build_task(validate_model(_TaskSettings, content, source, "mend the file"), source, vocabulary)
 
 
-def _build_task(
-    settings: _TaskSettings, source: str, vocabulary: RobotVocabulary, dialogue: str
-) -> tuple[StarsTask, RobotVocabulary]:
+def _build_task(settings: _TaskSettings, source: str, vocabulary: RobotVocabulary) -> tuple[StarsTask, RobotVocabulary]:
     kinds = dict(vocabulary.kinds)
     for place in settings.places:
         for found in place.objects:
@@ -189,7 +184,7 @@ def _build_task(
         objects=tuple(_objects(settings, vocabulary)),
         closed=settings.closed,
         open=settings.open,
-        instructions=tuple(_instructions(settings, dialogue)),
+        instructions=tuple(_instructions(settings)),
         source=source,
     )
     return task, vocabulary
@@ -253,8 +248,8 @@ def _thing(
     return PerceivedThing(name, noun, modifiers, frozenset(vocabulary.lineage(noun)), vocabulary.affordances(noun))
 
 
-def _instructions(settings: _TaskSettings, dialogue: str) -> Iterator[str]:
-    said, _ = read_data_file(dialogue, _DialogueSettings)
+def _instructions(settings: _TaskSettings) -> Iterator[str]:
+    said, _ = read_data_file(DIALOGUE, _DialogueSettings)
     yield said.task.format(task=settings.name.capitalize())
     for place in settings.places:
         for sentence in said.place:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from housewise.agent.stars.lessons import StarsEpisode
+from collections.abc import Sequence
+
+from housewise.agent.stars.lessons import ObjectLesson, UserDialogue
+from housewise.agent.stars.model_usage import ModelUsage
+from housewise.agent.stars.tasks import TaskCompletion
 
 
-def episode_measures(episode: StarsEpisode) -> dict[str, float]:
-    """Return the measures of an episode by name. Shares are in percent."""
-    responses = [each for lesson in episode.lessons for each in lesson.candidates]
-    done, talk, usage = episode.completion, episode.dialogue, episode.usage
+def episode_measures(
+    lessons: Sequence[ObjectLesson], talk: UserDialogue, usage: ModelUsage, done: TaskCompletion
+) -> dict[str, float]:
+    """Return the measures of an episode by name. Shares are in percent.
+
+    Args:
+        lessons: Lessons in the order of the objects.
+        talk: Everything that the user said.
+        usage: Model usage.
+        done: How much of the task is done.
+    """
+    responses = [each for lesson in lessons for each in lesson.candidates]
     return {
         "completion_percent": done.percent,
         "objects_percent": 100 * done.in_place / max(1, done.objects),
@@ -19,9 +31,9 @@ def episode_measures(episode: StarsEpisode) -> dict[str, float]:
         "retrieved": len(responses),
         "viable_percent": 100 * sum(each.analysis.viable for each in responses) / max(1, len(responses)),
         "proposed": talk.questions,
-        "sourced": sum(lesson.uses_model_goal for lesson in episode.lessons),
+        "sourced": sum(lesson.uses_model_goal for lesson in lessons),
         "stated": talk.stated,
-        "recalled": sum(lesson.recalled is not None for lesson in episode.lessons),
+        "recalled": sum(lesson.recalled is not None for lesson in lessons),
         "calls": sum(usage.calls.values()),
         "total_tokens": usage.total_tokens,
         "instructions": len(talk.turns),

@@ -12,7 +12,7 @@ class NounPhrase:
     Attributes:
         noun: Noun as it was written.
         modifiers: Words before the noun.
-        attached: Phrase after it without the preposition, such as "the desk" of "the cup on the desk", or None.
+        attached: Attached phrase without its preposition, such as "the desk" of "the cup on the desk", or None.
         is_denied: Whether the phrase denies existence, as in "there is no cup". No perceived thing matches it then.
     """
 

@@ -56,7 +56,7 @@ class GoalGrammar:
         packaged = CONFIGS / "stars" / f"{name}.lark"
         path = packaged if is_file(packaged) else Path(name)
         if not is_file(path):
-            raise UserError(f"{name}: no such goal grammar; use a .lark file or '{PAPER_GRAMMAR}'")
+            raise UserError(f"{name}: no such goal grammar; use {PAPER_GRAMMAR}, {WIDE_GRAMMAR} or a .lark file")
         return cls(name, read_text(path))
 
 

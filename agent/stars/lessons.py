@@ -8,7 +8,7 @@ from typing import Protocol
 
 from housewise.agent.stars.model_usage import ModelUsage
 from housewise.agent.stars.responses import GoalAnalysis, GoalCandidate, RetrievedGoal, RetrievedTexts
-from housewise.agent.stars.tasks import StarsTask, TaskCompletion, TaskObject
+from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.agent.stars.vocabulary import RobotVocabulary
 from housewise.worlds.kitchen.manipulation import ManipulationAction
 from housewise.worlds.kitchen.state import State
@@ -200,23 +200,6 @@ class UserDialogue:
     def words(self) -> int:
         """Number of words of all turns, split at spaces."""
         return sum(len(turn.split()) for turn in self.turns)
-
-
-@dataclass(frozen=True)
-class StarsEpisode:
-    """One task under one condition.
-
-    Attributes:
-        lessons: Lessons in the order of the objects.
-        dialogue: Everything that the user said.
-        usage: Model usage.
-        completion: How much of the task is done.
-    """
-
-    lessons: tuple[ObjectLesson, ...]
-    dialogue: UserDialogue
-    usage: ModelUsage
-    completion: TaskCompletion
 
 
 class ResponseRetriever(Protocol):

@@ -52,7 +52,10 @@ class SimulatedUser:
         """State the first accepted place, closed again if it can be closed."""
         wanted = next(fixture for fixture in self._task.fixtures if fixture.name == about.wanted[0])
         what = " ".join(("the", *sorted(wanted.modifiers), wanted.noun))
-        goal = f"the object is in {what}" + (f" and {what} is closed" if "openable" in wanted.affordances else "")
+        relation = "in" if "receptacle" in wanted.affordances else "on"
+        goal = f"the object is {relation} {what}" + (
+            f" and {what} is closed" if "openable" in wanted.affordances else ""
+        )
         return f"If the object is a {about.thing.noun} then the goal is that {goal}."
 
 
@@ -77,9 +80,8 @@ class RespondentUser:
     def states(self, about: TaskObject) -> str:
         """Return the goal that the person states.
 
-        A goal that is not understood or not viable is asked for again, with the reason. A goal or a place alone is
-        completed to a
-        sentence: "drawer", "in the drawer and the drawer is closed".
+        A goal that is not understood or not viable is asked for again, with the reason. A goal or a place alone, such
+        as "drawer" or "in the drawer and the drawer is closed", is completed to a sentence.
         """
         said, problem = "", ""
         for _ in range(_MAX_REQUESTS):

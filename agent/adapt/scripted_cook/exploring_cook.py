@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Protocol
 
-from housewise.agent.adapt.scripted_cook.oracle_cook import state_changing_actions
+from housewise.agent.adapt.scripted_cook.asking_cook import AskingCook
+from housewise.agent.adapt.scripted_cook.oracle_cook import OracleCook, state_changing_actions
 from housewise.worlds.kitchen.action_parser import ImpossibleAction, parse_action
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.kitchen_data import KitchenVerbs
-
-
-class SceneCook(Protocol):
-    """Returns the next action in a scene that it sees completely."""
-
-    def act(self, cooking: KitchenDynamics) -> str:
-        """Return the next action."""
 
 
 class ExploringCook:
@@ -29,7 +22,7 @@ class ExploringCook:
         verbs: Verbs of the kitchen.
     """
 
-    def __init__(self, cook: SceneCook, verbs: KitchenVerbs) -> None:
+    def __init__(self, cook: OracleCook | AskingCook, verbs: KitchenVerbs) -> None:
         self._cook, self._verbs = cook, verbs
         self._held: tuple[tuple[str, ...], str] | None = None
 

@@ -29,23 +29,17 @@ _UNKNOWN = 0.2
 """Weight of a phrase's word that occurs in no value. Most such words are figures of speech."""
 
 
-@dataclass(frozen=True)
-class RankingWeights:
-    """Weights of the ranker, chosen on training examples (kitchen set, IntroPlan knowledge scenes), never on tests.
-
-    Attributes:
-        request: Weight of the cosine between request and action.
-        sharpness: Inverse temperature of the softmax over rules or examples.
-        words: Share of word overlap, as opposed to meaning, in how well a phrase fits an action.
-        rank: Penalty per place in an order of preference.
-        condition: Share of the condition, as opposed to the values, in a rule's relevance to a situation.
-    """
-
-    request: float = 0.1
-    sharpness: float = 15.0
-    words: float = 0.7
-    rank: float = 0.1
-    condition: float = 0.3
+# Chosen on training examples (kitchen set, IntroPlan knowledge scenes), never on tests.
+REQUEST_WEIGHT = 0.1
+"""Weight of the cosine between request and action."""
+_SHARPNESS = 15.0
+"""Inverse temperature of the softmax over rules or examples."""
+_WORDS = 0.7
+"""Share of word overlap, as opposed to meaning, in how well a phrase fits an action."""
+_RANK = 0.1
+"""Penalty per place in an order of preference."""
+_CONDITION = 0.3
+"""Share of the condition, as opposed to the values, in a rule's relevance to a situation."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +47,6 @@ class ActionRanker:
     """Scores actions. Each scoring method returns one number per action of a situation."""
 
     embedder: Embedder
-    weights: RankingWeights = field(default_factory=RankingWeights)
     _seen: dict[Situation, tuple[Contrast, ...]] = field(default_factory=dict, repr=False, compare=False)
 
     def contrasts(self, situation: Situation) -> tuple[Contrast, ...]:
@@ -75,7 +68,7 @@ class ActionRanker:
             for contrast in self.contrasts(situation):
                 fits = [self.score_values(rule.preferred, rule.avoided, contrast.values) for rule in typed]
                 about = self._rule_relevance(typed, contrast)
-                total += self._weighted_fit(about, [rule.strength * fit for rule, fit in zip(typed, fits, strict=True)])
+                total += self._weighted_fit(about, fits)
         return total
 
     def deciding_rule(self, situation: Situation, rules: Sequence[Rule]) -> Rule | None:
@@ -116,7 +109,7 @@ class ActionRanker:
 
     def _weighted_fit(self, about: Scores, fits: Sequence[Scores]) -> Scores:
         """Average the centred fits, weighted by a softmax of their relevance."""
-        weight = np.exp(self.weights.sharpness * (about - about.max()))
+        weight = np.exp(_SHARPNESS * (about - about.max()))
         weight /= weight.sum()
         centred = np.array([fit - fit.mean() for fit in fits])
         mixed: Scores = weight @ centred
@@ -135,9 +128,8 @@ class ActionRanker:
             [remove_stems(contrast.condition, common)], [remove_stems(each, common) for each in conditions]
         )[0]
         about: Scores = kinds.copy()
-        share = self.weights.condition
         places = [place for place, rule in enumerate(rules) if rule.condition]
-        about[places] = share * when + (1 - share) * kinds[places]
+        about[places] = _CONDITION * when + (1 - _CONDITION) * kinds[places]
         return about
 
     def score_values(self, preferred: Sequence[str], avoided: Sequence[str], values: Sequence[str]) -> Scores:
@@ -145,7 +137,7 @@ class ActionRanker:
         scores = np.zeros(len(values))
         if preferred:
             wanted = self._phrase_fit(preferred, values)
-            scores += (wanted - self.weights.rank * np.arange(len(preferred))[:, None]).max(axis=0)
+            scores += (wanted - _RANK * np.arange(len(preferred))[:, None]).max(axis=0)
         if avoided:
             scores -= self._phrase_fit(avoided, values).max(axis=0)
         return scores
@@ -153,7 +145,7 @@ class ActionRanker:
     def _phrase_fit(self, phrases: Sequence[str], values: Sequence[str]) -> Scores:
         """Return how well phrases fit values by words and meaning, shape (phrases, values)."""
         words = np.array([_word_overlap(phrase, values) for phrase in phrases])
-        return self.weights.words * words + (1 - self.weights.words) * self._similarity(phrases, values)
+        return _WORDS * words + (1 - _WORDS) * self._similarity(phrases, values)
 
     def _similarity(self, ones: Sequence[str], others: Sequence[str]) -> Scores:
         return cosine(self.embedder, ones, others).astype(np.float64)

@@ -111,6 +111,9 @@ def _find_condition(embedder: Embedder, situation: Situation) -> str:
 
 
 def _closest_request_word(embedder: Embedder, request: str, values: Sequence[str]) -> str:
-    """Return the word of a request closest to what differs: "drawer" for "top drawer" and "bottom drawer"."""
-    words = list(dict.fromkeys(content_words(request)))
+    """Return the word of a request closest to what differs: "drawer" for "top drawer" and "bottom drawer".
+
+    A request without a word in Latin letters is returned whole.
+    """
+    words = list(dict.fromkeys(content_words(request))) or [request]
     return words[int(cosine(embedder, [" or ".join(dict.fromkeys(values))], words)[0].argmax())]

@@ -22,7 +22,7 @@ from housewise.agent.clipr.language_steps import (
     LabelledExample,
     MethodUsage,
 )
-from housewise.agent.clipr.local_steps.action_ranking import ActionRanker, RankingWeights, Scores
+from housewise.agent.clipr.local_steps.action_ranking import REQUEST_WEIGHT, ActionRanker, Scores
 from housewise.agent.clipr.local_steps.answer_meaning import expresses_no_wish, find_meant_options, split_wanted_refused
 from housewise.agent.clipr.local_steps.contrasts import Contrast, merge_contrasts
 from housewise.agent.clipr.rules import Rule, make_rule
@@ -59,17 +59,14 @@ class LocalComponents:
 
     Args:
         embedder: Sentence embeddings.
-        weights: Weights of the action ranker.
         open_questions: File of GATE's questions, one per topic.
     """
 
-    def __init__(
-        self, embedder: Embedder, weights: RankingWeights | None = None, open_questions: Path = OPEN_QUESTIONS
-    ) -> None:
+    def __init__(self, embedder: Embedder, open_questions: Path = OPEN_QUESTIONS) -> None:
         self.name = "local components"
         self.usage = MethodUsage()
         self._embedder = embedder
-        self._ranker = ActionRanker(embedder, weights or RankingWeights())
+        self._ranker = ActionRanker(embedder)
         self._open_questions = _load_open_questions(open_questions)
 
     def inquire(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn], left: int) -> Inquiry:
@@ -77,23 +74,18 @@ class LocalComponents:
         self.usage.calls += 1
         asked = {said.question for said in dialogue}
         opened = [
-            (merge_contrasts(group), group)
+            whole
             for group in self._dimensions(examples)
-            if _contrast_question(merge_contrasts(group)) not in asked
+            if _contrast_question(whole := merge_contrasts(group)) not in asked
             and not all(self._is_settled(each, dialogue) for each in group)
         ]
-        dimensions = tuple(
-            Dimension(whole.condition, whole.distinct_values, tuple(each.example for each in group))
-            for whole, group in opened
-        )
-        return Inquiry(dimensions, _contrast_question(opened[0][0]) if opened else None)
+        dimensions = tuple(Dimension(whole.condition, whole.distinct_values) for whole in opened)
+        return Inquiry(dimensions, _contrast_question(opened[0]) if opened else None)
 
     def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn]) -> tuple[Rule, ...]:
         """Write one typed rule for each answer that is understood, in the examples' words where they match."""
         self.usage.calls += 1
-        known = {
-            _contrast_question(merge_contrasts(group)): merge_contrasts(group) for group in self._dimensions(examples)
-        }
+        known = {_contrast_question(whole): whole for whole in map(merge_contrasts, self._dimensions(examples))}
         rules = []
         for turn, said in enumerate(dialogue, 1):
             rule = self._rule_from_answer(said, known.get(said.question), turn)
@@ -180,7 +172,7 @@ class LocalComponents:
 
     def _choose_one(self, situation: Situation, guidance: Guidance, rules: Sequence[Rule]) -> ActionChoice:
         ranker = self._ranker
-        scores: Scores = ranker.weights.request * ranker.score_by_request(situation, self._query(situation, guidance))
+        scores: Scores = REQUEST_WEIGHT * ranker.score_by_request(situation, self._query(situation, guidance))
         scores = scores + ranker.score_by_rules(situation, rules)
         scores = scores + ranker.score_by_examples(situation, guidance.answers)
         scores = scores + ranker.score_by_transcript(situation, guidance.transcript)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+import re
 from collections.abc import Sequence
 
 from housewise.agent.personalize.chat_session import ChatSession
@@ -131,7 +132,9 @@ def select_option(reply: str, options: Sequence[str]) -> str | None:
     """Return the option that a reply names, by its text or in other words for it."""
     text = reply[:_LONGEST_REPLY].strip().lower()
     forms = (form.replace("_", " ") for line in split_into_steps(text) for form in canonical_steps(line))
-    named = [option for option in options if option in text] or [form for form in forms if form in options]
+    # Whole words: "pick up mug 12" does not name "pick up mug 1".
+    whole = [option for option in options if re.search(rf"(?<!\w){re.escape(option)}(?!\w)", text)]
+    named = whole or [form for form in forms if form in options]
     return max(named, key=len, default=None)
 
 

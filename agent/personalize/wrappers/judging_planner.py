@@ -13,7 +13,6 @@ from housewise.agent.personalize.placement_candidates import CandidatesByObject,
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds, Judge
 from housewise.agent.personalize.placement_scores import PlacementScorer
 from housewise.agent.personalize.planner import Attempt, Plan, count_failures, format_steps, unentered_rooms
-from housewise.agent.personalize.preference_knowledge import ExcludeFailedPlacements
 from housewise.agent.personalize.scoring_judge import ConfidentChoice, PlacementChooser, ScoringJudge
 from housewise.agent.personalize.scripted_planner import plans_from_judgements
 from housewise.agent.personalize.wrappers.housewise_planner import HousewisePlanner
@@ -75,7 +74,7 @@ class JudgingPlanner:
         planner = self._planner
         words, failed = planner.context.template, count_failures(attempts)
         # If all receptacles known to be correct are full, the placement counts as unknown.
-        knowledge = ExcludeFailedPlacements(planner.knowledge, failed)
+        knowledge = planner.knowledge.without_failures(failed)
         messages = planner.context.messages(graph, knowledge)
         judged_messages = planner.context.messages(graph) if self._weighs_notes else messages
         # If the prompt names similar kinds, the model decides what follows from them.

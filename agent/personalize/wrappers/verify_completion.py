@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from housewise.agent.personalize.planner import Attempt, ModelCall, Plan, Planner
+from housewise.agent.personalize.planner import Attempt, Plan, Planner
 from housewise.agent.personalize.scripted_planner import Distance
 from housewise.agent.personalize.wrappers.housewise_planner import HousewisePlanner
 from housewise.agent.personalize.wrappers.missed_targets import missed_targets, plan_visits
@@ -32,5 +32,5 @@ class VerifyCompletion:
             return plan
         if plan.steps:
             return replace(plan, complete=False)
-        calls = tuple(ModelCall(plan.messages, reply) for each in (plan, *plan.alternatives) for reply in each.replies)
+        calls = tuple(call for each in (plan, *plan.alternatives) for call in each.calls)
         return plan_visits(graph, missed, calls, self._llm, self._route)

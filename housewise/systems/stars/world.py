@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from housewise.agent.stars.episode_measures import episode_measures
-from housewise.agent.stars.lessons import NO, YES, GoalQuestion, GoalRequest, ObjectLesson, StarsEpisode
+from housewise.agent.stars.lessons import NO, YES, GoalQuestion, GoalRequest, ObjectLesson
 from housewise.agent.stars.oversight import OversightUser
 from housewise.agent.stars.stars_loop import GoalLearner
 from housewise.agent.stars.tasks import StarsTask
@@ -94,8 +94,7 @@ class RoomWorld:
     def scores(self) -> Mapping[str, float]:
         """See World.scores."""
         learner = self._learner
-        done = self._task.completion(self._state)
-        return episode_measures(StarsEpisode(tuple(self.lessons), learner.dialogue, learner.usage, done))
+        return episode_measures(self.lessons, learner.dialogue, learner.usage, self._task.completion(self._state))
 
     def final(self) -> Mapping[str, Any]:
         """See World.final."""

@@ -35,6 +35,8 @@ class Parrot:
         ("1. Open fridge_0\n2. Close fridge_0", "Open fridge_0"),
         ("**Action:** Open fridge_0", "Open fridge_0"),
         ("Thought: It may be there.\nAction: `Open fridge_0`", "Open fridge_0"),
+        ("**Thought:** It may be there.\n**Action:** Open fridge_0", "Open fridge_0"),
+        ("- Thought: It may be there.\n- Action: Open fridge_0", "Open fridge_0"),
         ("- **Open fridge_0**", "Open fridge_0"),
         ('Ask "Do you like *strong* tea?"', 'Ask "Do you like *strong* tea?"'),
         ("```\n```", ""),

@@ -86,7 +86,7 @@ def test_unreadable_blocks_are_asked_again_once_alone(tmp_path: Path) -> None:
     assert [decision.action for decision in decisions] == [0, 0, None, 2, None]
     assert [decision.right for decision in decisions] == [True, True, False, False, False]
     assert [decision.satisfies for decision in decisions] == [True, True, False, False, False]
-    assert (chat.usage.calls, chat.usage.malformed, chat.usage.unreadable) == (5, 4, 2)
+    assert (chat.usage.calls, chat.usage.unreadable) == (5, 2)
     assert "There are 5 scenarios" in model.asked[0][1] and "There are 1 scenarios" in model.asked[1][1]
 
 

@@ -11,6 +11,7 @@ from housewise.agent.personalize.prompt_notes import RememberingContext, Remembe
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.core.errors import UserError
+from housewise.language.base import Sampling
 from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
 from tests.agent.personalize.helpers import RecordingModel, house, recalled
 
@@ -82,6 +83,16 @@ def test_the_plan_is_asked_for_with_the_judgements_in_plain_words() -> None:
     assert f"mug 1 belongs on {SHELF}.\ncap 1 is where it belongs." in planning.messages[1].content
     assert planning.json_schema is None and planning.prefix == "step 1:"
     assert [str(step.action) for step in plan.steps] == ["pick up mug 1"] and len(plan.prior_calls) == 1
+
+
+def test_every_request_for_judgements_is_drawn_with_a_seed_of_its_own() -> None:
+    model = RecordingModel(*["{}", " mission complete"] * 3)
+    planner = make_llm_planner(model, CONTEXT, Sampling(seed=40, max_tokens=7), config=CONFIG)
+    for _ in range(3):
+        planner.plan(house(), [])
+    samplings = [request.sampling for request in model.requests if request.json_schema]
+    assert [sampling.seed for sampling in samplings] == [40, 41, 42]
+    assert {sampling.max_tokens for sampling in samplings} == {48 * 2 + 256}, "enough for two objects"
 
 
 def test_known_placements_are_not_asked_about_and_unwanted_ones_not_followed() -> None:

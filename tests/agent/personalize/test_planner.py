@@ -77,6 +77,15 @@ def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> Non
     assert llm.plan(graph, [entered, Attempt(HighLevelAction(ActionKind.GO_TO, "mug 1"), False)]).complete
 
 
+def test_what_led_to_a_second_look_is_kept_with_the_prompt_of_each_reply(graph: SceneGraph) -> None:
+    model = RecordingModel("pick up mug 1", "mission complete")
+    context = RememberingContext(RememberingTemplate.load("planner"), 10)
+    config = PlannerConfig(wrappers=("check_feasibility", "verify_completion"))
+    plan = make_llm_planner(model, context, config=config).plan(graph, [])
+    assert [call.messages for call in plan.prior_calls] == [request.messages for request in model.requests]
+    assert len({call.messages for call in plan.prior_calls}) == 2
+
+
 @pytest.mark.parametrize("prompt", ["planner", "judging"])
 def test_a_second_look_can_be_played_again(graph: SceneGraph, prompt: str) -> None:
     context = RememberingContext(RememberingTemplate.load(prompt), 10)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from housewise.agent.personalize.placement_candidates import KnownPlacements, find_candidates, known_placements
-from housewise.agent.personalize.preference_knowledge import ExcludeFailedPlacements, NoKnowledge, RecalledPreferences
+from housewise.agent.personalize.preference_knowledge import NoKnowledge, RecalledPreferences
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
 from housewise.people.memory import Memory, Note
@@ -73,18 +73,18 @@ def test_what_is_held_is_judged_alone_and_is_nowhere() -> None:
 def test_of_what_found_no_room_where_it_belongs_other_places_are_asked_and_the_one_where_it_was() -> None:
     shelves = recalled(make_note(1.0, things=("mug",), receptacle="shelf"))
     failed = {"mug 1 on kitchen 0 shelf 5": 1}
-    assert find_candidates(house("mug 1"), ExcludeFailedPlacements(shelves, failed), failed)["mug 1"].places == (
+    assert find_candidates(house("mug 1"), shelves.without_failures(failed), failed)["mug 1"].places == (
         "hall 1 shelf 4",
     )
     failed = {**failed, "mug 1 on hall 1 shelf 4": 1}
-    found = find_candidates(house("mug 1"), ExcludeFailedPlacements(shelves, failed), failed)["mug 1"]
+    found = find_candidates(house("mug 1"), shelves.without_failures(failed), failed)["mug 1"]
     assert not found.is_decided and found.places == ("kitchen 0 sink 2", "hall 1 chest 3")
     assert (found.here, found.origin, found.default_place) == (None, "kitchen 0 sink 2", "kitchen 0 sink 2")
     assert "shelf" not in RememberingContext(RememberingTemplate.load("remembering")).template.describe_hand(
-        house("mug 1"), {}, ExcludeFailedPlacements(shelves, failed)
+        house("mug 1"), {}, shelves.without_failures(failed)
     )
     failed = {**failed, "mug 1 on kitchen 0 sink 2": 1}
-    found = find_candidates(house("mug 1"), ExcludeFailedPlacements(shelves, failed), failed)["mug 1"]
+    found = find_candidates(house("mug 1"), shelves.without_failures(failed), failed)["mug 1"]
     assert found.places == ("hall 1 chest 3",) and found.default_place is None
 
 
@@ -93,7 +93,7 @@ def test_what_is_unwanted_where_it_was_is_not_put_back() -> None:
         make_note(1.0, things=("mug",), receptacle="shelf"), make_note(-1.0, things=("mug",), receptacle="sink")
     )
     failed = {"mug 1 on kitchen 0 shelf 5": 1, "mug 1 on hall 1 shelf 4": 1}
-    found = find_candidates(house("mug 1"), ExcludeFailedPlacements(knows, failed), failed)["mug 1"]
+    found = find_candidates(house("mug 1"), knows.without_failures(failed), failed)["mug 1"]
     assert found.places == ("hall 1 chest 3",) and found.default_place is None
 
 

@@ -127,9 +127,3 @@ def test_prompts_name_what_is_missing_or_cannot_be_filled_in(tmp_path: Path) -> 
     path = with_changes(tmp_path, "prompts", {"reasons": {"grabbable": "no"}})
     with pytest.raises(UserError, match=r"field reasons: .*unknown-word is missing"):
         load_prompts(path)
-
-
-def test_a_dialogue_that_cannot_be_filled_in_is_one_line(tmp_path: Path) -> None:
-    path = with_changes(tmp_path, "dialogue", {"place": ["Clear {furniture}."]})
-    with pytest.raises(DataError, match=r"dialogue.yaml: .*cannot be filled in .*available: "):
-        load_task("organize office", dialogue=path)

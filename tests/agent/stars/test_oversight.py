@@ -3,7 +3,7 @@
 import pytest
 
 from housewise.agent.stars.analysis_and_repair import GoalAnalyser
-from housewise.agent.stars.data_files import load_robot, load_task
+from housewise.agent.stars.data_files import build_task, load_robot, load_task, load_vocabulary
 from housewise.agent.stars.goal_grammar import GoalLanguage
 from housewise.agent.stars.lessons import GoalQuestion
 from housewise.agent.stars.oversight import RespondentUser, SimulatedUser
@@ -42,6 +42,17 @@ def test_a_place_alone_is_made_a_sentence_of(said: str, goal: str) -> None:
     task, analyser = office()
     found = RespondentUser(TerminalRespondent(lambda question: said), analyser, task).states(task["pen"])
     assert found == f"If the object is a pen then the goal is that the object is {goal}"
+
+
+def test_the_simulated_user_states_a_goal_on_a_surface() -> None:
+    mug = {"name": "mug", "kind": "cup", "wanted": ["shelf"]}
+    places = [{"place": "table", "relation": "on", "subtask": "clear", "objects": [mug]}]
+    content = {"name": "tidy shed", "room": "kitchen", "fixtures": ["table", "shelf"], "places": places}
+    task, vocabulary = build_task(content, load_vocabulary(), "shed.yaml")
+    analyser, about = GoalAnalyser(GoalLanguage(vocabulary), load_robot()), task["mug"]
+    analysis = analyser.analyse_statement(SimulatedUser(task).states(about), task.situation.with_focus(about.thing))
+    assert analysis is not None and analysis.viable
+    assert SimulatedUser(task).confirms(GoalQuestion(about, "", analysis))
 
 
 def test_a_wider_grammar_takes_what_people_say() -> None:

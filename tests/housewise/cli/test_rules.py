@@ -57,6 +57,8 @@ def test_rules_keep_their_ids_when_they_are_corrected_and_are_forgotten_by_them(
         assert result.returncode == 0 and ids(folder) == [smile, tea, mugs], result.stderr
     told = [(note.about.receptacle, note.value) for note in folder.load("ada").notes if note.about.things]
     assert told == [("sofa", 1.0)], "what followed from the rule as it was is gone"
+    assert rules(folder, "edit", "ada", "--rule", mugs, "--text", "Mugs go on the worktop.").returncode == 0
+    assert listed(folder)[-1] == "house Mugs go on the counter.", "everyday words are understood, as in rules add"
     assert mugs in memory_command(folder.root, "show", "ada").stdout
     assert rules(folder, "edit", "ada", "--rule", mugs, "--text", "For drinkware: obey me!").returncode == 0
     assert listed(folder)[-1].endswith("obey me! (not understood: robots in a house ignore it)")

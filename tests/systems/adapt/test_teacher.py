@@ -45,7 +45,7 @@ def taught(person: KitchenProfile, task: int, seed: int, slips: float) -> tuple[
     def decide(seen: BreakfastObservation, turns: Sequence[CookingTurn]) -> str:
         action = teacher.act(seen.cooking, seen.named)
         named = NameableThings.from_state(kitchen.state, seen.named)
-        assert matches_grammar(action, action_grammar(named, kitchen.kitchen.verbs.open, asks=False, lead="")), action
+        assert matches_grammar(f" {action}", action_grammar(named, kitchen.kitchen.verbs.open, asks=False)), action
         return rng.choice(SLIPS) if rng.random() < slips else action
 
     turns = play_breakfast(world, decide)

@@ -44,6 +44,13 @@ def test_contrasts_leave_what_actions_share_and_split_things_from_places(minilm:
     assert place.distinct_values == ("top", "bottom") and place.condition == "drawer"
 
 
+def test_a_request_without_words_is_chosen_for_all_the_same(local: LocalComponents) -> None:
+    wordless = Situation("w", (), "请", SODA.actions)
+    assert local.inquire([wordless], [], 3).question
+    [choice] = local.choose([wordless], Guidance(rules=(parse_rule("For soda: prefer Sprite; avoid Coke."),)))
+    assert choice.action in (2, 3)
+
+
 @pytest.mark.parametrize(
     ("answer", "options", "meaning"),
     [
@@ -96,7 +103,7 @@ class Fond:
 def test_one_question_settles_similar_examples(local: LocalComponents) -> None:
     examples = [Situation(f"e{n}", (), "Bring me some chips.", CHIPS.actions) for n in range(3)]
     asked = next(elicit(local, examples, 10))
-    assert isinstance(asked, AskPerson) and asked.unresolved[0].examples == ("e0", "e1", "e2")
+    assert isinstance(asked, AskPerson) and [each.name for each in asked.unresolved] == ["Bring me some chips."]
     local.usage.calls = 0
     rules = converse(learn_rules(local, examples), Fond("kettle for me"))
     assert rules[0].preferred[0] == "kettle" and rules[0].avoided == ("rice",) and rules[0].source == 1

@@ -101,6 +101,7 @@ def test_a_grounded_choice_is_one_of_the_list(graph: SceneGraph) -> None:
         ('{"action": "go to", "target": "hall 1"}', "go to hall 1"),
         ("Navigate[hall_1]", "go to hall 1"),
         ("go to hall 2", None),
+        ("go to hall 12", None),
         ("2", None),
         ("", None),
     ],
