@@ -22,7 +22,6 @@ from housewise.agent.basis.goal_hearing import (
     names_in,
     spoken_words,
 )
-from housewise.agent.basis.knowledge import KnowledgeSwitches, select_knowledge
 from housewise.agent.basis.oracle_phrases import Remark, load_oracle_phrases
 from housewise.agent.basis.views import AssistantTurn, OracleView
 from housewise.worlds.lab.goals import Goal, may_be_about
@@ -33,7 +32,6 @@ from housewise.worlds.lab.texts import brief_name, brief_place, brief_state, rel
 
 PATIENCE = 4
 """Silent turns after which an advice is repeated."""
-_PLACES = KnowledgeSwitches(task=False, object=False)
 
 
 @dataclass(frozen=True)
@@ -218,10 +216,9 @@ class ScriptedOracle:
         return AssistantTurn(self._thought(view, advice, reason), f"{lead} {text}".strip())
 
     def _thought(self, view: OracleView, advice: Advice, reason: str) -> str:
-        """Return goal, room and hand of the person, where things are, the next step, and why it is said or not.
+        """Return the person's goal and where they are, what hinders them, the next step, and why it is said or not.
 
-        A model that learns from it looks these up before it speaks: they have the words of its short prompts. A
-        model that learned without the lines about things often said from habit what was wrong with them.
+        It has the words of the short prompts, in which a model that learned from it finds the rest.
         """
         state, thing = view.state, view.state[advice.thing]
         glimpse = find_glimpse(state, view.surroundings, advice.thing)
@@ -230,11 +227,9 @@ class ScriptedOracle:
             walk = f"First go to the {thing.room}."
         else:
             walk = f"It is in {'view' if glimpse else 'this room'}."
-        places = select_knowledge(state, view.surroundings, view.turns, _PLACES, is_brief=True).environment
         sentences = (
             f"Goal: {_goal_words(self._goal)}." if self._goal is not None else "",
             brief_state(state),
-            *(f"{line}." for line in places.splitlines()),
             f"{advice.reason[:1].upper()}{advice.reason[1:].rstrip('.')}." if advice.reason else "",
             f"Next: {advice.verb} {brief_name(thing)}: {where}. {walk}",
             reason,

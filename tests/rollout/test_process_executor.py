@@ -97,7 +97,17 @@ def test_a_process_that_is_killed_is_told_of(tmp_path: Path) -> None:
 
 
 def test_an_interrupted_run_keeps_the_notes_of_episodes_that_ended_after_it(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "housewise", "run", "--system", "adapt", "planner=always", "task=[4]", "repeats=30"]
+    command = [
+        sys.executable,
+        "-m",
+        "housewise",
+        "run",
+        "--system",
+        "adapt",
+        "planner=always",
+        "task=[4]",
+        "repeats=30",
+    ]
     with subprocess.Popen(
         [*command, "--workers", "2", "--out", str(tmp_path)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     ) as program:
