@@ -115,13 +115,15 @@ def test_code_that_is_no_planner_is_named_in_a_line(planner: str, said: str, tmp
 
 
 def test_an_adapter_names_no_code(tmp_path: Path) -> None:
-    """What an adapter says of how it is asked is text and numbers; anything else in it is no setting."""
+    """What an adapter says of how it is asked is text and numbers; anything else in it is refused."""
     pytest.importorskip("peft", reason="the extra housewise[local] is not installed")
     from housewise.language.adapters import adapter_defaults
+    from housewise.language.base import ChatModelError
 
     told = {"prompt": "planner", "planner": "os:system", "filter": {"name": "os:system"}}
     (tmp_path / "housewise.json").write_text(json.dumps(told))
-    assert adapter_defaults(tmp_path) == {"prompt": "planner"}
+    with pytest.raises(ChatModelError, match="field planner"):
+        adapter_defaults(tmp_path)
 
 
 def test_a_record_of_another_name_is_told(sent: Path) -> None:
