@@ -159,17 +159,13 @@ def test_thoughts_may_be_left_out_and_name_no_ids(run: Path) -> None:
 
 
 def test_thoughts_have_the_words_of_the_short_prompts(run: Path) -> None:
-    looked_up, quoted = [], 0
+    looked_up = []
     for example in learned(run, "compact=true", "perception=words"):
         prompt = example.messages[-1].content
         if step := re.search(r"Next: \w+ (.+: .+?)\. (?:It is in|First go to) ", example.reply):
             looked_up.append(step[1] in prompt)
             state = re.search(r"^In the .+, holding .+?\.", prompt, re.MULTILINE)
             assert state is not None and state[0] in example.reply
-            known = prompt.rpartition("---\n")[2].partition(state[0])[0].splitlines()
-            assert all(f"{line}." in example.reply for line in known)
-            quoted += len(known)
-    assert quoted > 5
     assert len(looked_up) > 5 and sum(looked_up) >= 0.9 * len(looked_up)
 
 
