@@ -30,11 +30,11 @@ from housewise.worlds.lab.texts import brief_name, brief_place, place_of, power_
 
 # States that matter, with their opposites: by property; of devices that stay on; on devices that change things.
 _OPPOSITES: Mapping[Property, tuple[Flag, str]] = {
-    "openable": ("open", "closed"), "infectable": ("infected", "not infected")
+    "openable": ("open", "closed"), "infectable": ("infected", "clean")
 }  # fmt: skip
 _SWITCHED = frozenset({"gravity_flipper", "portal_generator"})
 _CHANGED_ON: Mapping[str, tuple[Flag, str]] = {
-    "embiggenator": ("large", "not large"), "gravity_flipper": ("floating", "not floating")
+    "embiggenator": ("large", "small"), "gravity_flipper": ("floating", "at rest")
 }  # fmt: skip
 OBJECT_CARDS_FILE = CONFIGS / "basis" / "knowledge" / "objects.yaml"
 
@@ -232,7 +232,8 @@ def _whole_place(state: LabState, thing: Thing) -> str:
 def _brief_line(state: LabState, thing: Thing, is_in_view: bool) -> str:
     """Return the same in fewer words, without the place of furniture, which everybody finds.
 
-    A small model does not notice what is not said, so opposites are said that matter: closed, not infected and so on.
+    A small model does not notice what is not said, so opposites are said that matter. They have words of their own,
+    since it also overlooks a "not".
     """
     kind = KINDS[thing.kind]
     is_furniture = kind.is_common and "pickupable" not in kind.properties and not kind.room
@@ -266,7 +267,7 @@ def _obstacle(state: LabState, thing: Thing, with_opposite: bool) -> list[str]:
         return ["blocked by a big box"]
     # The box can only stand where the arm is that takes it away.
     is_before_arm = KINDS[thing.kind].room == KINDS[ARM].room and not KINDS[thing.kind].is_common
-    return ["not blocked"] if with_opposite and is_before_arm else []
+    return ["within reach"] if with_opposite and is_before_arm else []
 
 
 def _original_name(thing: Thing) -> str:

@@ -118,13 +118,13 @@ ON_FLIPPER = replace(STATE["apple_1"], container="gravity_flipper_1")
 @pytest.mark.parametrize(
     ("thing", "told"),
     [
-        (STATE["laser_monitor_1"], "laser monitor: in view, not infected, not blocked, powered"),
-        (STATE["laser_monitor_1"].with_flags("infected"), "laser monitor: in view, infected, not blocked, powered"),
+        (STATE["laser_monitor_1"], "laser monitor: in view, clean, within reach, powered"),
+        (STATE["laser_monitor_1"].with_flags("infected"), "laser monitor: in view, infected, within reach, powered"),
         (STATE["fuse_box_1"], "fuse box: in view, closed"),
         (STATE["gravity_flipper_1"], "gravity flipper: in view, off, powered"),
         (STATE["gravity_flipper_1"].with_flags("on"), "gravity flipper: in view, on, powered"),
-        (ON_FLIPPER, "red apple: in view, on the black gravity flipper, not floating"),
-        (replace(ON_FLIPPER, container="embiggenator_1"), "red apple: in view, on the gray embiggenator, not large"),
+        (ON_FLIPPER, "red apple: in view, on the black gravity flipper, at rest"),
+        (replace(ON_FLIPPER, container="embiggenator_1"), "red apple: in view, on the gray embiggenator, small"),
         (ON_FLIPPER.with_flags("floating"), "red apple: in view, on the black gravity flipper, floating"),
     ],
 )
