@@ -233,7 +233,7 @@ def _brief_line(state: LabState, thing: Thing, is_in_view: bool) -> str:
     """Return the same in fewer words, without the place of furniture, which everybody finds.
 
     A small model does not notice what is not said, so opposites are said that matter. They have words of their own,
-    since it also overlooks a "not".
+    since a "not" was overlooked.
     """
     kind = KINDS[thing.kind]
     is_furniture = kind.is_common and "pickupable" not in kind.properties and not kind.room
