@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cache
 from itertools import zip_longest
 from typing import Protocol
 
@@ -160,7 +161,8 @@ class RecalledPreferences:
         self._memory, self._places, self._embedder = memory, places, embedder
         self._known: dict[tuple[str, SpokenPlace], bool | None] = {}
         self._similar: dict[str, list[tuple[str, float]]] = {}
-        self._kernel: PlacementKernel | None = None
+        # Copies without some placements share it.
+        self._kernel = cache(self._make_kernel)
         self._failed: Mapping[str, int] = {}
         self.rules: tuple[str, ...] = ()
 
@@ -198,10 +200,8 @@ class RecalledPreferences:
         """See PreferenceKnowledge.placement_values."""
         if self._embedder is None:
             return NoKnowledge().placement_values(thing, places, opinion)
-        if self._kernel is None:
-            self._kernel = PlacementKernel(placement_notes(self._memory.notes), self._embedder)
         known = [self._places.get(name, SpokenPlace("")) for name in places]
-        return list(map(float, self._kernel.values(kind_from_name(thing), known, opinion)))
+        return list(map(float, self._kernel().values(kind_from_name(thing), known, opinion)))
 
     def noted_kinds(self, max_kinds: int) -> list[str]:
         """See PreferenceKnowledge.noted_kinds."""
@@ -260,6 +260,10 @@ class RecalledPreferences:
             ordered = sorted(zip(others, map(float, scores), strict=True), key=lambda pair: (-pair[1], pair[0]))
             self._similar[kind] = [(other, score) for other, score in ordered if score >= _MIN_SIMILARITY]
         return self._similar[kind]
+
+    def _make_kernel(self) -> PlacementKernel:
+        assert self._embedder is not None
+        return PlacementKernel(placement_notes(self._memory.notes), self._embedder)
 
     def _wants(self, thing: str, place: str) -> bool | None:
         """Return whether an object is wanted on a receptacle, whether it has room or not."""
