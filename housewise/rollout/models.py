@@ -77,6 +77,11 @@ def check_models(system: System[Any]) -> None:
         settings.check()
 
 
+def first_roles(chosen: Mapping[str, ModelSettings]) -> dict[str, str]:
+    """Return for each role the first one with equal settings, whose model it shares."""
+    return {role: next(each for each in chosen if dict(chosen[each]) == dict(chosen[role])) for role in chosen}
+
+
 def open_models(system: System[Any]) -> dict[str, ChatModel]:
     """Open the models of a system and return them by role. Roles with equal settings share one model.
 
@@ -85,11 +90,11 @@ def open_models(system: System[Any]) -> dict[str, ChatModel]:
     """
     opened: dict[str, ChatModel] = {}
     chosen = model_settings(system)
+    first = first_roles(chosen)
     with ExitStack() as undone:
         for role, settings in chosen.items():
-            twin = next((other for other in opened if dict(chosen[other]) == dict(settings)), None)
-            if twin is not None:
-                opened[role] = opened[twin]
+            if first[role] != role:
+                opened[role] = opened[first[role]]
                 continue
             open_it = partial(settings.open, system.settings.execution.workers)
             opened[role] = LazyChatModel(settings.model, open_it) if system.lazy_models else open_it()

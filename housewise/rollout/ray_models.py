@@ -21,6 +21,7 @@ from housewise.language import ChatModel, ChatModelError, ChatRequest, Reply
 from housewise.language.base import Scorer, TokenLogprob, TokenScorer
 from housewise.language.completion import CompletionModel, Continuation, GenerationLimits, TextScore, Token
 from housewise.language.settings import ModelSettings
+from housewise.rollout.models import first_roles
 
 COORDINATOR = "desk"
 """Name of the actor on the driver's machine. Names are visible to the actors of one driver only."""
@@ -58,8 +59,8 @@ def start_models(
     Raises:
         UserError: A local model cannot be opened.
     """
-    first_role = {role: next(each for each in chosen if dict(chosen[each]) == dict(chosen[role])) for role in chosen}
-    local = {role: settings for role, settings in chosen.items() if settings.local and first_role[role] == role}
+    first = first_roles(chosen)
+    local = [role for role, settings in chosen.items() if settings.local and first[role] == role]
     actors: dict[str, Any] = {}
     openers: dict[str, list[ModelOpener]] = {}
     for role, settings in chosen.items():
@@ -68,8 +69,8 @@ def start_models(
             actors |= started
             names = list(started)
             openers[role] = [partial(RemoteChatModel, names[first:] + names[:first]) for first in range(len(names))]
-        elif settings.local:
-            openers[role] = openers[first_role[role]]
+        elif first[role] != role:
+            openers[role] = openers[first[role]]
         else:
             # Environment variables of this machine are not set on others.
             reached = settings.model_copy(update={"base_url": settings.base_url or os.environ.get("OPENAI_BASE_URL")})
