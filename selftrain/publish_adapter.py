@@ -70,10 +70,12 @@ def _evaluation_section(phase: Path) -> str:
         return ""
     content = read_json(path)
     figures, percent = content["evaluation"], 100 if content.get("version", 1) >= VERSION else 1
+    # No step was planned where there is no such share.
+    shares = {name: row.get("executability") for name, row in figures.items()}
     rows = [
         f"| {name} | {row['episodes']} | {percent * row['success_rate']:.1f} ± "
         f"{percent * row['success_rate_stderr']:.1f} "
-        f"| {100 * row.get('executability', 0.0):.1f} |"
+        f"| {'–' if shares[name] is None else f'{100 * shares[name]:.1f}'} |"
         for name, row in figures.items()
     ]
     columns = "| tasks | episodes | success, % | steps that could be done, % |"

@@ -170,9 +170,12 @@ def phases_table(phases: Sequence[dict[str, Any]]) -> FittedTable:
     rows = []
     for phase in phases:
         for name, row in phase["evaluation"].items():
-            shares = (row["success_rate"], row["success_rate_stderr"], row.get("executability", 0.0))
-            rest = (row["unique_placements"], row["plans"])
-            figures = (f"{cell:.1f}" for cell in (*(100 * share for share in shares), *rest))
+            shares = (row["success_rate"], row["success_rate_stderr"], row.get("executability"))
+            counts = (row["unique_placements"], row["plans"])
+            figures = (
+                *("–" if share is None else f"{100 * share:.1f}" for share in shares),
+                *(f"{count:.1f}" for count in counts),
+            )
             rows.append((phase["phase"], name, str(row["episodes"]), *figures))
     title = "self-training: success ± standard error, and executable steps, %"
     return table(title, columns, rows, left=("tasks",))
