@@ -22,7 +22,13 @@ from housewise.core.errors import UserError
 from housewise.core.files import remove_partial, write_json, write_text
 from housewise.language.local.adapters import lora_settings, save_base_weights, wrap_with_adapter
 from housewise.language.local.architecture import context_length
-from housewise.language.local.libraries import convert_save_errors, first_line, is_out_of_memory, silence_transformers
+from housewise.language.local.libraries import (
+    convert_save_errors,
+    first_line,
+    is_out_of_memory,
+    release_memory,
+    silence_transformers,
+)
 from housewise.language.local.smollm2 import SMOLLM2
 from housewise.language.local.weights import load_model
 from housewise.selftrain.examples import Example, write_examples
@@ -216,6 +222,8 @@ class LocalTraining(ABC, Generic[ExampleT]):
                 f"{key('gradient_checkpointing')}=true, or begin in another folder with fewer "
                 f"{key('max_example_tokens')} or a lower {key('rank')}"
             ) from error
+        finally:
+            release_memory()
 
     def _train(self, examples: Sequence[ExampleT], start: ModelReference, folder: Path) -> TrainedModel:
         network, tokenizer = self._load_network(start)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import re
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,6 +33,23 @@ def is_out_of_memory(error: Exception) -> bool:
     """Whether an error of torch or Python means that memory does not suffice."""
     words = str(error).lower()
     return isinstance(error, MemoryError) or "out of memory" in words or "can't allocate memory" in words
+
+
+def release_memory() -> None:
+    """Give the memory of a model that is no longer used back to the system.
+
+    torch keeps freed memory of a GPU, and the C library of Linux keeps that of the CPU between blocks still in use:
+    several times what the model needs, after a training on long examples.
+    """
+    gc.collect()
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        torch.cuda.empty_cache()
+    if sys.platform == "linux":
+        # musl's C library has no such function, and gives memory back by itself.
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
 
 
 def first_line(error: Exception) -> str:
