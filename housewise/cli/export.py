@@ -35,7 +35,7 @@ def export(
     what the assistant was given and what it replied, turn by turn, in sessions that succeeded. Only they have settings
     (docs/basis.md). The episodes are replayed for all formats; nothing is uploaded.
     """
-    from housewise.core.tables import progress_bars
+    from housewise.core.progress import progress_bars
     from housewise.export import export_run
 
     folder = folder or newest_run(nested=False)

@@ -73,7 +73,7 @@ def report(
     films take longest: only the twenty worst episodes and those of --films have them. Pages that are up to date are not
     made again.
     """
-    from housewise.core.tables import progress_bars
+    from housewise.core.progress import progress_bars
     from housewise.report import MAX_IN_ONE, ReportOptions, write_report, write_single
     from housewise.report.selftraining_report import is_selftraining_folder, write_selftraining_report
 

@@ -1,4 +1,4 @@
-"""Tables of results and progress bars for the terminal."""
+"""Tables of results for the terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, JustifyMethod
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -90,22 +89,3 @@ class FittedTable:
 def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], left: Collection[str] = ()) -> FittedTable:
     """Return a table of numbers; see ``FittedTable``."""
     return FittedTable(title, columns, list(rows), left)
-
-
-def progress_bars(console: Console, shown: bool = True) -> Progress:
-    """Return a progress display with the remaining time that disappears when it ends.
-
-    Args:
-        console: Console to draw on.
-        shown: Whether the display is visible.
-    """
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not shown,
-    )

@@ -15,8 +15,9 @@ from housewise.core.console import print_lines, print_traceback
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.formatting import format_duration, plural
+from housewise.core.progress import progress_bars
 from housewise.core.record import Failure, Result
-from housewise.core.tables import FittedTable, progress_bars, table
+from housewise.core.tables import FittedTable, table
 from housewise.language.settings import ModelSettings
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.failures import RunEndedError

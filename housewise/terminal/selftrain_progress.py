@@ -14,7 +14,8 @@ from rich.text import Text
 from housewise.core.console import print_lines
 from housewise.core.errors import UserError
 from housewise.core.formatting import plural
-from housewise.core.tables import FittedTable, progress_bars, table
+from housewise.core.progress import progress_bars
+from housewise.core.tables import FittedTable, table
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.learning_curve_plot import draw_learning_curve

@@ -3,7 +3,7 @@
 import io
 
 from housewise.core.console import Console, print_event
-from housewise.core.tables import progress_bars
+from housewise.core.progress import progress_bars
 
 
 def test_a_note_stands_above_a_progress_display_and_is_no_instruction() -> None:
