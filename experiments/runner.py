@@ -7,10 +7,12 @@ import inspect
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from statistics import mean
 from typing import Any, NamedTuple, cast
 
 import yaml
@@ -18,6 +20,7 @@ import yaml
 from housewise.core.errors import DataError, UserError, suggest_names
 from housewise.core.files import write_json
 from housewise.core.folder_locks import exclusive_lock
+from housewise.core.formatting import format_duration
 from housewise.core.provenance import provenance
 from housewise.core.record import Record
 from housewise.core.settings import merge_nested, nest_value
@@ -130,12 +133,17 @@ class ExperimentRunner:
         with exclusive_lock(self.folder):
             for cell, function in self.grid.function_cells:
                 self._call_function(cell, function)
-            for planned in self.grid.runs:
+            seconds: list[float] = []  # of each run that was played
+            for index, planned in enumerate(self.grid.runs):
                 model = {} if planned.model is None else self._trained_model(*planned.model)
                 if planned.episodes is not None:
                     continue
                 self._copy_memory(planned)
-                play_run(planned.label, self._open(planned, model), self.observer)
+                run, began = self._open(planned, model), time.monotonic()
+                many, is_open = len(self.grid.runs), bool(run.open_jobs)
+                left = f", {format_duration((many - index) * mean(seconds))} left" if seconds else ""
+                play_run(f"{index + 1} of {many}{left}: {planned.label}", run, self.observer)
+                seconds += [time.monotonic() - began] if is_open else []
 
     def measurements(self) -> Iterator[Measurement]:
         """Yield every measure of every finished episode of the measured runs."""

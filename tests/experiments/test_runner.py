@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 from pathlib import Path
@@ -54,6 +55,8 @@ def test_killed_twice_it_gives_the_same_table(file: Path, tmp_path: Path) -> Non
     words = ("mine.yaml", "--only", "seed=1,2")
     told = experiment(tmp_path, *words, "--out", "whole")
     assert "more than scripted" in " ".join(told.split()) and count_episodes(tmp_path / "whole") == 12
+    assert " 1 of 6: test, scripted, 1 (2 episodes) " in told
+    assert re.search(r" 6 of 6, \d+ s left: test, lookup, 2 \(2 episodes\) ", told)
     for wanted in (3, 7):
         with started_module("housewise", ["experiment", *words, "--out", "killed"], cwd=tmp_path) as program:
             wait_until(lambda wanted=wanted: count_episodes(tmp_path / "killed") >= wanted, program)
