@@ -25,6 +25,9 @@ ActionOptions = dict[str, HighLevelAction | None]
 """Feasible actions by their text. None ends the task."""
 
 _LONGEST_REPLY = 20_000
+_BETWEEN_NAMES = "and|as|at|because|before|but|by|for|from|if|in|into|near|next|on|or|since|so|step|then|to|where|with"
+# Names of receptacles begin with that of their room: "go to hall 1 table 9" does not name "go to hall 1".
+_END_OF_NAME = rf"(?!\w)(?! (?!(?:{_BETWEEN_NAMES})\b)[a-z]+(?: [a-z]+){{0,2}} \d)"
 
 
 class SayCanTemplate(HouseTemplate):
@@ -133,7 +136,7 @@ def select_option(reply: str, options: Sequence[str]) -> str | None:
     text = reply[:_LONGEST_REPLY].strip().lower()
     forms = (form.replace("_", " ") for line in split_into_steps(text) for form in canonical_steps(line))
     # Whole words: "pick up mug 12" does not name "pick up mug 1".
-    whole = [option for option in options if re.search(rf"(?<!\w){re.escape(option)}(?!\w)", text)]
+    whole = [option for option in options if re.search(rf"(?<!\w){re.escape(option)}{_END_OF_NAME}", text)]
     named = whole or [form for form in forms if form in options]
     return max(named, key=len, default=None)
 
