@@ -7,12 +7,13 @@ implementation.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from housewise.agent.base import total_usage
 from housewise.agent.clipr.rules import Rule, parse_rule
+from housewise.core.record import Usage
 from housewise.language.base import Reply
 from housewise.worlds.choices.scenario import Situation
 
@@ -23,24 +24,18 @@ class MethodUsage:
 
     Attributes:
         calls: Calls of the language model. Local components count each step that would be a call.
-        prompt_tokens: Tokens read; 0 without a language model.
-        completion_tokens: Tokens written; 0 without a language model.
-        finish_reasons: Number of replies by finish reason; see housewise.core.record.Usage.
+        tokens: Tokens of the language model, and why its replies ended. Zero without one.
         unreadable: Reply blocks that could not be parsed at the second attempt either. They count as wrong.
     """
 
     calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    finish_reasons: Counter[str] = field(default_factory=Counter)
+    tokens: Usage = field(default_factory=Usage)
     unreadable: int = 0
 
     def add(self, replies: Sequence[Reply]) -> None:
         """Add replies of the language model, one call each."""
         self.calls += len(replies)
-        self.prompt_tokens += sum(reply.prompt_tokens for reply in replies)
-        self.completion_tokens += sum(reply.completion_tokens for reply in replies)
-        self.finish_reasons.update(reply.finish_reason for reply in replies)
+        self.tokens = self.tokens.plus(total_usage(replies))
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ class Demonstrator:
         words = self._context.template
         visible = hide_hopeless_targets(graph, attempts, words.most_tries)
         messages, names = self._context.messages(visible, self._knowledge), words.prompt_names(visible)
-        plan = self._scripted.plan(graph, attempts)
+        plan = self._scripted.plan(visible, attempts)
         steps = tuple(
             ParsedStep(str(step.action.replace_names(names)), step.action) for step in plan.steps if step.action
         )

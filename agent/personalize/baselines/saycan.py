@@ -25,6 +25,9 @@ ActionOptions = dict[str, HighLevelAction | None]
 """Feasible actions by their text. None ends the task."""
 
 _LONGEST_REPLY = 20_000
+_BETWEEN_NAMES = "and|as|at|because|before|but|by|for|from|if|in|into|near|next|on|or|since|so|step|then|to|where|with"
+# Names of receptacles begin with that of their room: "go to hall 1 table 9" does not name "go to hall 1".
+_END_OF_NAME = rf"(?!\w)(?! (?!(?:{_BETWEEN_NAMES})\b)[a-z]+(?: [a-z]+){{0,2}} \d)"
 
 
 class SayCanTemplate(HouseTemplate):
@@ -84,7 +87,7 @@ class SayCanPlanner:
     def _score(self, scorer: Scorer, messages: tuple[Message, ...], options: ActionOptions) -> Plan:
         # Score the end of the line too: without it, "pick up mug 1" is always at least as likely as "pick up mug 12".
         scores = scorer.score(ChatRequest(messages, self._sampling), [f"{option}\n" for option in options])
-        option = list(options)[sample_index(scores, self._sampling.temperature, self._random.random())]
+        option = list(options)[sample_index(scores, self._sampling.temperature, self._random)]
         scored = dict(zip(options, scores, strict=True))
         return Plan(_steps(option, options), option == COMPLETE, messages, Reply(option), scores=scored)
 
@@ -108,24 +111,19 @@ class SayCanPlanner:
         return Message("system", words.system.strip()), Message("user", user.strip())
 
 
-def sample_index(scores: Sequence[float], temperature: float, point: float) -> int:
+def sample_index(scores: Sequence[float], temperature: float, rng: random.Random) -> int:
     """Draw an index by log-probabilities.
 
     Args:
         scores: Natural-log probabilities, at least one.
         temperature: Sampling temperature. 0 takes the most likely index.
-        point: A number in [0, 1) that decides the draw.
+        rng: Random numbers of the draw.
     """
-    best = max(range(len(scores)), key=scores.__getitem__)
+    best = max(scores)
     if temperature <= 0:
-        return best
-    weights = [math.exp((score - scores[best]) / temperature) for score in scores]
-    left = point * math.fsum(weights)
-    for index, weight in enumerate(weights):
-        left -= weight
-        if left < 0:
-            return index
-    return best
+        return scores.index(best)
+    weights = [math.exp((score - best) / temperature) for score in scores]
+    return rng.choices(range(len(scores)), weights)[0]
 
 
 def select_option(reply: str, options: Sequence[str]) -> str | None:
@@ -133,7 +131,7 @@ def select_option(reply: str, options: Sequence[str]) -> str | None:
     text = reply[:_LONGEST_REPLY].strip().lower()
     forms = (form.replace("_", " ") for line in split_into_steps(text) for form in canonical_steps(line))
     # Whole words: "pick up mug 12" does not name "pick up mug 1".
-    whole = [option for option in options if re.search(rf"(?<!\w){re.escape(option)}(?!\w)", text)]
+    whole = [option for option in options if re.search(rf"(?<!\w){re.escape(option)}{_END_OF_NAME}", text)]
     named = whole or [form for form in forms if form in options]
     return max(named, key=len, default=None)
 

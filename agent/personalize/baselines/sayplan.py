@@ -25,7 +25,8 @@ MAX_REPLANS = 5
 """Corrections per plan (Rana et al. 2023)."""
 
 _COMMAND = re.compile(
-    r"\b(?P<verb>expand|contract)(?:_?room)?\b\W*(?:\w{1,20}\W{0,2}[:=]\W*)?(?P<room>[^\n]*)|\b(?P<plan>plan)\b",
+    r"\b(?P<verb>expand|contract)(?:_?room)?\b\W*(?:\w{1,20}\W{0,2}[:=]\W*)?(?P<room>[^\n]*)"
+    r"|\b(?P<plan>plan)\b(?P<lead>\W{0,3}:| is\b| to\b)?",
     re.IGNORECASE,
 )
 _LONGEST_REPLY = 20_000
@@ -65,9 +66,11 @@ class SearchCommand:
 
 def parse_command(reply: str, vocabulary: Vocabulary) -> SearchCommand:
     """Parse the first command in a text."""
-    match = _COMMAND.search(strip_markup(reply[:_LONGEST_REPLY]))
-    if match is None:
+    commands = list(_COMMAND.finditer(strip_markup(reply[:_LONGEST_REPLY])))
+    if not commands:
         return SearchCommand("", problem="not a command")
+    # In "my plan: expand the kitchen", the plan is only the introduction of a command.
+    match = next((each for each in commands if not each["lead"]), commands[0])
     if match["plan"]:
         return SearchCommand("plan")
     room = re.split("[,.;:(]", match["room"])[0]

@@ -45,4 +45,4 @@ class CheckFeasibility:
             reply = llm.session.ask(prompt, f"{words.prefix}{judged}", grammar)
             repaired = llm.parse(graph, prompt, replace(reply, text=f"{judged}{reply.text}"))
             plan, problem = remove_infeasible_steps(replace(repaired, prior_calls=plan.calls), graph, attempts)
-        return replace(plan, alternatives=first.alternatives)
+        return replace(plan, scores=first.scores, alternatives=first.alternatives)

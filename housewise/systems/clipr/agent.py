@@ -62,18 +62,13 @@ class CliprAgent:
     def decide(self, observation: CliprObservation, history: History[CliprObservation]) -> Decided[CliprAction]:
         """See Agent.decide."""
         usage, began = self._inputs.inference.language.usage, time.perf_counter()
-        read, written, ended = usage.prompt_tokens, usage.completion_tokens, usage.finish_reasons.copy()
+        usage.tokens = Usage()  # of this decision
         events = self._answer_events(observation)
         said = self._advance(observation)
         while isinstance(said, NewRules | Review):
             events.append(self._rules_event(said) if isinstance(said, NewRules) else ReviewEvent.from_review(said))
             said = self._advance(observation)
-        took = Usage(
-            prompt_tokens=usage.prompt_tokens - read,
-            completion_tokens=usage.completion_tokens - written,
-            model_seconds=time.perf_counter() - began,
-            finish_reasons=dict(usage.finish_reasons - ended),
-        )
+        took = usage.tokens.model_copy(update={"model_seconds": time.perf_counter() - began})
         if said is None:
             return Decided([], (*events, *self._rule_notes()), True, took)
         return Decided([self._translate(said, events)], tuple(events), False, took)

@@ -37,7 +37,7 @@ def test_elicitation_ends_when_enough_is_known(tmp_path: Path) -> None:
     assert reported.rules == rules and [rule.text for rule in rules] == ["For tea: prefer iced tea.", "Smile."]
     assert [rule.typed for rule in rules] == [True, False]
     assert model.calls == {"inquire": 2, "synthesize": 1} and chat.usage.calls == 3
-    assert (chat.usage.prompt_tokens, chat.usage.completion_tokens) == (21, 9)
+    assert (chat.usage.tokens.prompt_tokens, chat.usage.tokens.completion_tokens) == (21, 9)
     synthesis = model.asked[-1][1]
     assert "Person: iced" in synthesis and "pour hot tea" in synthesis, "rules come from dialogue and examples"
 

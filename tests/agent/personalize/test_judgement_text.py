@@ -1,5 +1,7 @@
 """Judgements before a plan: their format, their parser and their grammar."""
 
+from collections.abc import Sequence
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,10 +15,12 @@ from housewise.agent.personalize.judgement_text import (
     parse_judgements,
     split_judgements,
 )
+from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.agent.personalize.wrappers.compose import make_llm_planner
 from housewise.language.replay import ReplayChatModel
+from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 
 PLACES = {"kitchen 0 sink 2": "kitchen 0", "hall 1 chest 3": "hall 1", "hall 1 shelf 4": "hall 1"}
@@ -37,9 +41,10 @@ def wants(thing: str, place: str) -> bool:
     return place in WANTED[thing]
 
 
-def demonstrated(graph: SceneGraph) -> str:
-    shown = Demonstrator(ScriptedPlanner(wants, listed=True), RememberingContext(RememberingTemplate.load("judging")))
-    plan = shown.plan(graph, [])
+def demonstrated(graph: SceneGraph, attempts: Sequence[Attempt] = (), most_tries: int = 3) -> str:
+    template = RememberingTemplate.load("judging").model_copy(update={"most_tries": most_tries})
+    shown = Demonstrator(ScriptedPlanner(wants, listed=True), RememberingContext(template))
+    plan = shown.plan(graph, attempts)
     assert plan.reply is not None
     return plan.reply.text
 
@@ -48,6 +53,12 @@ def test_the_demonstrator_judges_every_object_and_moves_the_first_that_has_a_pla
     first, *rest = demonstrated(house()).split("\nstep ")
     assert f"{first}\nstep {rest[0]}" == JUDGED
     assert rest[-1] == "6: place cap on hall chest"
+
+
+def test_what_the_prompt_hides_is_not_demonstrated() -> None:
+    failed = [Attempt(HighLevelAction(ActionKind.PICK_UP, "cap 1"), False)]
+    assert "step 3: pick up cap" in demonstrated(house(), failed, most_tries=2)
+    assert "cap" not in demonstrated(house(), failed, most_tries=1)
 
 
 def test_with_a_full_hand_only_that_object_is_judged() -> None:

@@ -25,8 +25,8 @@ ENTERED = visits("kitchen 0", "hall 1")
 class ScoringModel(RecordingModel):
     """Returns the given probabilities for some texts, and nearly 0 for all others."""
 
-    def __init__(self, **likely: float) -> None:
-        super().__init__(*[" mission complete"] * 3)
+    def __init__(self, *replies: str, **likely: float) -> None:
+        super().__init__(*(replies or [" mission complete"] * 3))
         self.likely = {words.replace("_", " "): each for words, each in likely.items()}
         self.scored: list[tuple[str, tuple[str, ...]]] = []
 
@@ -53,6 +53,15 @@ def test_the_likeliest_other_place_is_compared_with_where_a_thing_is(confidence:
     assert plan.text.startswith(f"\nmug on kitchen sink: {verdict}\n")
     assert plan.scores["mug 1 on hall 1 shelf 4"] == pytest.approx(math.log(0.1))
     assert plan.scores["mug 1 on kitchen 0 sink 2"] == pytest.approx(math.log(0.4))
+
+
+def test_a_plan_that_is_asked_for_again_keeps_the_scores_of_its_judgements() -> None:
+    model = ScoringModel(" pick up mug", " go to mug", hall_shelf=0.6)
+    judging = JudgingConfig(score_placements=True, confidence=ConfidenceThresholds(0.5))
+    config = PlannerConfig(wrappers=("check_feasibility",), judging=judging)
+    plan = make_llm_planner(model, JUDGING, config=config).plan(house(), ENTERED)
+    assert len(model.requests) == 2 and plan.text.endswith("step 1: go to mug")
+    assert plan.scores["mug 1 on hall 1 shelf 4"] == pytest.approx(math.log(0.6))
 
 
 def test_with_others_alike_a_model_may_be_less_sure_and_of_strange_kinds_surer() -> None:

@@ -1,6 +1,7 @@
 """SayCan: the model chooses one of the feasible actions, or scores them."""
 
 from collections.abc import Sequence
+from random import Random
 
 import pytest
 from hypothesis import given, settings
@@ -102,6 +103,11 @@ def test_a_grounded_choice_is_one_of_the_list(graph: SceneGraph) -> None:
         ("Navigate[hall_1]", "go to hall 1"),
         ("go to hall 2", None),
         ("go to hall 12", None),
+        ("go to hall 1 table 9", None),
+        ("Go to hall 1 chest of drawers 4.", None),
+        ("My choice is go to hall 1 to find mug 1", "go to hall 1"),
+        ("My choice is go to hall 1 because table 3 is there", "go to hall 1"),
+        ("step 1: go to hall 1 step 2: pick up mug 1", "go to hall 1"),
         ("2", None),
         ("", None),
     ],
@@ -110,13 +116,24 @@ def test_choices_are_read_out_of_any_words(reply: str, option: str | None) -> No
     assert select_option(reply, ["go to hall 1", "go to hall 1 table 3"]) == option
 
 
+class Point(Random):
+    """Random numbers that are all the same."""
+
+    def __init__(self, point: float) -> None:
+        super().__init__()
+        self._point = point
+
+    def random(self) -> float:
+        return self._point
+
+
 def test_what_is_drawn_follows_the_scores() -> None:
     scores = [-1000.0, -1001.0, -5000.0]
-    points = [number / 1000 for number in range(1000)]
+    points = [Point(number / 1000) for number in range(1000)]
     drawn = [sample_index(scores, 1.0, point) for point in points]
     assert drawn.count(0) == pytest.approx(731, abs=2) and drawn.count(2) == 0
     assert {sample_index(scores, 0.0, point) for point in points} == {0}
-    assert sample_index([float("-inf")] * 2 + [0.0], 1.0, 0.999999) == 2
+    assert sample_index([float("-inf")] * 2 + [0.0], 1.0, Point(0.999999)) == 2
 
 
 @settings(max_examples=60, deadline=None)

@@ -44,6 +44,13 @@ def test_a_model_that_is_free_to_think_aloud_has_the_words_for_it(graph: SceneGr
     assert "commands so far: expand hall 1" in model.requests[1].messages[1].content
 
 
+def test_a_plan_that_introduces_a_command_does_not_end_the_search(graph: SceneGraph) -> None:
+    model = RecordingModel("my plan: expand hall 1", "plan", GOOD)
+    planner(model).plan(graph, [])
+    assert "Your commands so far: expand hall 1" in model.requests[1].messages[1].content
+    assert "hall 1: hall 1 table 3 [empty" in model.requests[2].messages[1].content
+
+
 def test_the_record_has_every_question_and_answer(graph: SceneGraph) -> None:
     model = RecordingModel("expand attic 2", "plan", "pick up mug 1", GOOD)
     plan = planner(model).plan(graph, [])
@@ -99,6 +106,13 @@ def test_grounded_requests_bring_grammars(graph: SceneGraph) -> None:
         ("expand hall, to see what is there", SearchCommand("expand", "hall 1")),
         ("CONTRACT hall", SearchCommand("contract", "hall 1")),
         ("Let us plan now", SearchCommand("plan")),
+        ("My plan: expand the kitchen", SearchCommand("expand", "kitchen 0")),
+        ("**Plan:**\n1. expand hall\n2. plan", SearchCommand("expand", "hall 1")),
+        ("The plan is to contract hall 1.", SearchCommand("contract", "hall 1")),
+        ('{"plan": "expand kitchen 0"}', SearchCommand("expand", "kitchen 0")),
+        ('{"command": "plan", "room": null}', SearchCommand("plan")),
+        ("plan: go to mug 1", SearchCommand("plan")),
+        ("I plan to plan now, not to expand hall 1", SearchCommand("plan")),
         ('expand_room("kitchen 0")', SearchCommand("expand", "kitchen 0")),
         ('```json\n{"command": "expand", "room": "kitchen 0"}\n```', SearchCommand("expand", "kitchen 0")),
         ("1. **contract**: \u200bhall", SearchCommand("contract", "hall 1")),
