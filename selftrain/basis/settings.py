@@ -46,7 +46,7 @@ class SessionsConfig(Settings):
     """Folders of runs with such sessions. Scenarios from number run.tasks.seed on come first. Where no folder is named,
     the sessions are played."""
     scenarios: Annotated[int, SELECTION] = Field(default=6, ge=1, le=MAX_COUNT)
-    """Number of training scenarios per variant."""
+    """Number of training scenarios per variant; at most 1000 if there are rounds of corrections."""
     attempts: int = Field(default=3, ge=1, le=10)
     """Maximum number of attempts at a scenario. The one that reaches the goal is learned."""
     max_sessions: Annotated[int | None, SELECTION] = Field(default=400, ge=1, le=MAX_COUNT)
@@ -88,6 +88,11 @@ class GuidanceTrainingConfig(OnePhaseSettings):
     def _check_learner(self) -> GuidanceTrainingConfig:
         if self.run.agent.planner != "llm":
             raise ValueError(f"run.agent.planner={self.run.agent.planner}: only llm learns; leave it out")
+        if self.corrections.rounds and self.sessions.scenarios > _SCENARIOS_PER_ROUND:
+            raise ValueError(
+                f"sessions.scenarios={self.sessions.scenarios}: corrections begin at scenario {_SCENARIOS_PER_ROUND}; "
+                f"set {_SCENARIOS_PER_ROUND} or fewer, or corrections.rounds=0"
+            )
         return self
 
     @property
