@@ -131,7 +131,9 @@ def run(
     if isinstance(settings, PersonalizeSettings):
         check_settings(settings)
     playing = system_class(settings)
-    if quick and settings.execution.max_episodes is None:
-        playing = system_class(settings.with_changes(max_episodes=quick_episodes(playing)))
+    if quick:
+        few = quick_episodes(playing)
+        options["max_episodes"] = min(few, settings.execution.max_episodes or few)
+        playing = system_class(system_class.load(config, drop_unset(options), overrides or []))
     with run_folder(out, dated_name(playing.agent)) as folder:
         play_run(playing, folder, Console(), log_to or [])
