@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import BaseModel, ValidationError
+from typing_extensions import Self
 
 from housewise.core.configs import CONFIGS, find_config, system_of_config
 from housewise.core.errors import UserError, suggest_names
@@ -22,6 +23,7 @@ from housewise.core.redaction import redact_passwords
 from housewise.core.setting_keys import expand_references, find_setting_path, setting_at, short_key
 from housewise.core.setting_migrations import migrate_settings
 from housewise.core.settings import (
+    Settings,
     merge_nested,
     nest_value,
     record_dotted_keys,
@@ -121,6 +123,22 @@ def load_settings(
     record_user_keys(made, by_user)
     record_dotted_keys(made)
     return made
+
+
+class LoadableSettings(Settings):
+    """Settings whose defaults are those of their class."""
+
+    @classmethod
+    def load(
+        cls, file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
+    ) -> Self:
+        """Load settings; see ``load_settings``."""
+        return load_settings(cls, cls.defaults(), file, settings, overrides)
+
+    @classmethod
+    def defaults(cls) -> DictConfig:
+        """Return every setting with its default."""
+        return default_settings(cls())
 
 
 def configured_systems(file: Path | None, overrides: Sequence[str], default: str) -> list[str]:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from omegaconf import DictConfig
 from pydantic import Field, model_validator
 
 from housewise.core.setting_marks import SELECTION
 from housewise.core.settings import MAX_COUNT, Settings
-from housewise.core.settings_loading import default_settings, load_settings
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.selftrain.trainers import ModelReference
 from housewise.selftrain.trainers.settings import OnePhaseSettings, TrainingConfig
@@ -115,19 +112,3 @@ class GuidanceTrainingConfig(OnePhaseSettings):
         agent = self.run.models.agent.model_copy(update={"model": model.model, "adapter": model.adapter})
         models = self.run.models.model_copy(update={"agent": agent})
         return self.run.model_copy(update={"tasks": self.run.tasks.model_copy(update=own), "models": models})
-
-
-def load_guidance_training(
-    file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
-) -> GuidanceTrainingConfig:
-    """Load the settings; see core.settings_loading.load_settings.
-
-    Raises:
-        UserError: They are invalid.
-    """
-    return load_settings(GuidanceTrainingConfig, guidance_training_defaults(), file, settings, overrides)
-
-
-def guidance_training_defaults() -> DictConfig:
-    """Return every setting with its default."""
-    return default_settings(GuidanceTrainingConfig())
