@@ -105,6 +105,7 @@ def run(
     from housewise.terminal.run_progress import play_run, quick_episodes
 
     system_name = system or configured_system(config, overrides or [])
+    system_class = find_system(system_name)
     plain = {
         "houses": houses,
         "seed": seed,
@@ -118,13 +119,12 @@ def run(
         **vars(execution),
         **person_settings(house.person, system_name),
         **plain,
-        "data": data_folder(house.data, houses, system_name),
+        "data": data_folder(house.data, houses, config, system_class.defaults()),
         "episodes": parse_episodes(episodes),
         "memory": {"start": memory},
         "records": str(records) if records else None,
         "repeats": repeats,
     }
-    system_class = find_system(system_name)
     settings = system_class.load(config, drop_unset(options), overrides or [])
     if note := describe_own_part(config, system_class.defaults()):
         print_note(note)

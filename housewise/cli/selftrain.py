@@ -158,7 +158,7 @@ def selftrain(
     from housewise.terminal.selftrain_progress import run_selftraining
 
     run_options |= {**vars(house), **vars(execution), "base_url": base_url}
-    run_options["data"] = data_folder(house.data, houses)
+    run_options["data"] = data_folder(house.data, houses, config, selftraining_defaults())
     engine = parse_rollouts(rollouts)
     tasks = {} if houses is None else generated_house_tasks(houses, config)
     chosen = drop_unset(

@@ -173,6 +173,19 @@ def describe_own_part(file: Path | None, base: DictConfig) -> str:
     return "" if file is None else _own_part(_read_config(find_config(file, _system_of(known))), known)[1].format(file)
 
 
+def sets_key(file: Path, base: DictConfig, path: str) -> bool:
+    """Return whether a file sets a setting, also to its default.
+
+    Args:
+        file: See ``load_settings``.
+        base: Defaults, with every existing key.
+        path: Dotted key of the setting.
+    """
+    known: Any = OmegaConf.to_container(base)
+    given = _own_part(_read_config(find_config(file, _system_of(known))), known)[0]
+    return path in setting_paths(place_in_sections(OmegaConf.to_container(given), known, str(file)))
+
+
 def _own_part(given: DictConfig, known: Mapping[str, Any]) -> tuple[DictConfig, str]:
     """Return the part of a file that concerns these settings, and a template of ``describe_own_part``.
 
