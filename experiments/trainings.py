@@ -76,18 +76,18 @@ def _open_personalize(config: Path | None, settings: Mapping[str, Any]) -> Opene
 
 def _open_stars(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
     from housewise.selftrain.stars.goal_training import GoalTraining
-    from housewise.selftrain.stars.settings import load_goal_training
+    from housewise.selftrain.stars.settings import GoalTrainingConfig
 
-    open_it = partial(GoalTraining, load_goal_training(config, settings))
+    open_it = partial(GoalTraining, GoalTrainingConfig.load(config, settings))
     return OpenedTraining([IMITATE], open_it, lambda folder, observer: {IMITATE: open_it(folder, observer).run()})
 
 
 def _open_basis(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
     from housewise.selftrain.basis.guidance_training import GuidanceTraining
-    from housewise.selftrain.basis.settings import load_guidance_training
+    from housewise.selftrain.basis.settings import GuidanceTrainingConfig
     from housewise.systems.basis.assistants import phase_names
 
-    loaded = load_guidance_training(config, settings)
+    loaded = GuidanceTrainingConfig.load(config, settings)
     open_it, phases = partial(GuidanceTraining, loaded), phase_names(loaded.corrections.rounds)
     return OpenedTraining(
         phases, open_it, lambda folder, observer: ModelsByPhase(open_it(folder, observer).run, phases)
@@ -97,9 +97,9 @@ def _open_basis(config: Path | None, settings: Mapping[str, Any]) -> OpenedTrain
 def _open_adapt(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
     from housewise.selftrain.adapt.adapt_training import WARM_UP, AdaptTraining
     from housewise.selftrain.adapt.fold_training import LEARNERS, open_fold
-    from housewise.selftrain.adapt.settings import load_adapt_training
+    from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 
-    loaded, phases = load_adapt_training(config, settings), (WARM_UP, *LEARNERS)
+    loaded, phases = AdaptTrainingConfig.load(config, settings), (WARM_UP, *LEARNERS)
 
     def train(folder: Path, observer: TrainingObserver) -> ModelsByPhase:
         fold = open_fold(loaded, folder, observer)

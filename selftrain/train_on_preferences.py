@@ -15,7 +15,7 @@ from typing import Annotated
 import typer
 
 from housewise.core.folder_locks import exclusive_lock
-from housewise.selftrain.adapt.settings import load_adapt_training
+from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.examples import Preference, read_examples
 from housewise.selftrain.trainers import ModelReference, open_preference_trainer
 
@@ -29,7 +29,7 @@ def main(
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value, as in preference.trainer=openai.")] = None,
 ) -> None:
     """Train a model to prefer one of two replies (DPO)."""
-    config = load_adapt_training(overrides=overrides or ())
+    config = AdaptTrainingConfig.load(overrides=overrides or ())
     trainer = open_preference_trainer(config.preference, config.run.tasks.seed, base_url, _ProgressPrinter())
     with exclusive_lock(out):
         start = ModelReference(model=model, adapter=adapter)

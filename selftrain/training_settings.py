@@ -42,16 +42,18 @@ def find_training_settings(name: str) -> TrainingSettings:
     if name == "selftrain-adapt":
         from housewise.selftrain.adapt import settings as adapt
 
-        return TrainingSettings(adapt.load_adapt_training, adapt.adapt_training_defaults, adapt.QUICK, adapt.LEFT_OUT)
+        kind = adapt.AdaptTrainingConfig
+        return TrainingSettings(kind.load, kind.defaults, adapt.QUICK, adapt.LEFT_OUT)
     if name == "selftrain-goals":
-        from housewise.selftrain.stars.settings import goal_training_defaults, load_goal_training
+        from housewise.selftrain.stars.settings import GoalTrainingConfig
 
-        return TrainingSettings(load_goal_training, goal_training_defaults)
+        return TrainingSettings(GoalTrainingConfig.load, GoalTrainingConfig.defaults)
     if name == "selftrain-guidance":
         from housewise.selftrain.basis import settings as basis
 
-        load, defaults = basis.load_guidance_training, basis.guidance_training_defaults
-        return TrainingSettings(load, defaults, basis.QUICK, basis.LEFT_OUT)
+        return TrainingSettings(
+            basis.GuidanceTrainingConfig.load, basis.GuidanceTrainingConfig.defaults, basis.QUICK, basis.LEFT_OUT
+        )
     from housewise.selftrain.personalize.quick_settings import LEFT_OUT, QUICK
     from housewise.selftrain.personalize.settings import load_selftraining, selftraining_defaults
 

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from housewise.experiments.runner import MeasuredValue
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run
-from housewise.selftrain.basis.session_examples import load_session_lessons, session_demonstrations
+from housewise.selftrain.basis.session_examples import SessionLessonsConfig, session_demonstrations
 from housewise.selftrain.examples import SessionDemonstration
 from housewise.selftrain.trainers.local import LocalTrainer
 from housewise.selftrain.trainers.settings import TrainingConfig
@@ -46,7 +46,7 @@ def play_sessions(variants: Sequence[str], seed: int, folder: Path) -> list[list
     tasks = BasisTaskSettings(variant=tuple(variants), seed=seed, split="training", attempts=3)
     settings = BasisSettings(tasks=tasks, agent=BasisAgentSettings(planner="oracle"))
     Run(Basis(settings), folder).play(RunCallback())
-    lessons = load_session_lessons(["agent.perception=words", "agent.compact=true"]).lessons()
+    lessons = SessionLessonsConfig.load(overrides=["agent.perception=words", "agent.compact=true"]).lessons()
     return list(session_demonstrations([folder], lessons))
 
 

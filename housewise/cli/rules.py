@@ -29,7 +29,7 @@ import typer
 from housewise.cli.learn import TOPICS
 from housewise.cli.note_tables import print_rules
 from housewise.core.console import Console, print_lines
-from housewise.core.errors import UserError
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import read_bytes
 from housewise.core.printable_text import excerpt
 from housewise.terminal.options import MemoryOptions, YesOption, option
@@ -64,6 +64,7 @@ def show(target: MemoryOptions, topic: TopicOption = None) -> None:
     A rule keeps its id when it is edited. Rules that are not understood, that a newer rule contradicts, or that
     reactions and goals question are marked.
     """
+    _check_topic(target, topic)
     print_rules(target.load(), topic, Console())
 
 
@@ -83,6 +84,7 @@ def add(
 
     A rule that mentions things and places in a house is about houses. Any other rule is about the kitchen by default.
     """
+    _check_topic(target, topic)
     add_rule(target, words, topic or TOPICS[0], yes, sys.stdin, Console())
 
 
@@ -109,6 +111,9 @@ def edit(
     """
     from housewise.agent.clipr.rule_editing import Corrections, apply_corrections, find_rule
 
+    if rule is not None and topic is not None:
+        raise UserError("--topic: a rule keeps its topic; leave out --topic or --rule")
+    _check_topic(target, topic)
     console = Console()
 
     def save(corrections: Corrections, new: bool = False) -> None:
@@ -148,6 +153,22 @@ def forget(
 
 
 COMMANDS: dict[str, Callable[..., None]] = {"show": show, "add": add, "edit": edit, "forget": forget}
+
+
+def _check_topic(target: MemoryOptions, topic: str | None) -> None:
+    """Check that robots read rules of a topic: one that is asked about, or a set of choices the person has rules for.
+
+    Raises:
+        UserError: There is no such topic.
+    """
+    from housewise.agent.clipr.rule_editing import list_rules
+
+    if topic in (None, *TOPICS):
+        return
+    memory = target.folder.load(target.person, missing_ok=True)
+    known = dict.fromkeys([*TOPICS, *(rule.topic for rule in list_rules(memory))])
+    if topic not in known:
+        raise UserError(f"--topic {topic}: no robot reads rules about that; {suggest_names(topic, known)}")
 
 
 def add_rule(

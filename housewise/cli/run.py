@@ -105,6 +105,7 @@ def run(
     from housewise.terminal.run_progress import play_run, quick_episodes
 
     system_name = system or configured_system(config, overrides or [])
+    system_class = find_system(system_name)
     plain = {
         "houses": houses,
         "seed": seed,
@@ -118,20 +119,21 @@ def run(
         **vars(execution),
         **person_settings(house.person, system_name),
         **plain,
-        "data": data_folder(house.data, houses, system_name),
+        "data": data_folder(house.data, houses, config, system_class.defaults()),
         "episodes": parse_episodes(episodes),
         "memory": {"start": memory},
         "records": str(records) if records else None,
         "repeats": repeats,
     }
-    system_class = find_system(system_name)
     settings = system_class.load(config, drop_unset(options), overrides or [])
     if note := describe_own_part(config, system_class.defaults()):
         print_note(note)
     if isinstance(settings, PersonalizeSettings):
         check_settings(settings)
     playing = system_class(settings)
-    if quick and settings.execution.max_episodes is None:
-        playing = system_class(settings.with_changes(max_episodes=quick_episodes(playing)))
+    if quick:
+        few = quick_episodes(playing)
+        options["max_episodes"] = min(few, settings.execution.max_episodes or few)
+        playing = system_class(system_class.load(config, drop_unset(options), overrides or []))
     with run_folder(out, dated_name(playing.agent)) as folder:
         play_run(playing, folder, Console(), log_to or [])

@@ -148,7 +148,7 @@ def selftrain(
         _train_other(trained_system, config, {"run": run_options}, overrides or [], quick, out, log_to or [])
         return
     from housewise.core.settings import merge_nested
-    from housewise.selftrain.personalize.quick_settings import LEFT_OUT, QUICK, quick_config
+    from housewise.selftrain.personalize.quick_settings import LEFT_OUT, quick_settings
     from housewise.selftrain.personalize.settings import (
         generated_house_tasks,
         load_selftraining,
@@ -158,13 +158,12 @@ def selftrain(
     from housewise.terminal.selftrain_progress import run_selftraining
 
     run_options |= {**vars(house), **vars(execution), "base_url": base_url}
-    run_options["data"] = data_folder(house.data, houses)
+    run_options["data"] = data_folder(house.data, houses, config, selftraining_defaults())
     engine = parse_rollouts(rollouts)
     tasks = {} if houses is None else generated_house_tasks(houses, config)
     chosen = drop_unset(
         {"run": run_options, "iterations": iterations, "grow": {"repeats": repeats}, "rollouts": engine, **tasks}
     )
-    chosen = merge_nested(chosen, QUICK) if quick else chosen
     settings = load_selftraining(config, chosen, overrides or [])
     if settings.lessons and is_from_environment(house.data):
         # Lessons are about generated houses.
@@ -173,7 +172,7 @@ def selftrain(
     _print_own_part(config, selftraining_defaults())
     check_settings(settings.run)
     if quick:
-        settings = quick_config(settings)
+        settings = load_selftraining(config, merge_nested(quick_settings(settings), chosen), overrides or [])
         print_note(LEFT_OUT)
     with run_folder(out, dated_name("selftrain")) as folder:
         run_selftraining(settings, folder, Console(), log_to or [])
@@ -213,7 +212,6 @@ def _train_other(
 
     name = next(name for name, trained in TRAINING_SYSTEMS.items() if trained == system)
     known, (train, what) = find_training_settings(name), _find_training(system)
-    # The settings of a quick training give way to options, such as another person.
     settings = known.load(config, merge_nested(known.quick if quick else {}, drop_unset(options)), overrides)
     _print_own_part(config, known.defaults())
     if quick:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import BaseModel, ValidationError
+from typing_extensions import Self
 
 from housewise.core.configs import CONFIGS, find_config, system_of_config
 from housewise.core.errors import UserError, suggest_names
@@ -22,6 +23,7 @@ from housewise.core.redaction import redact_passwords
 from housewise.core.setting_keys import expand_references, find_setting_path, setting_at, short_key
 from housewise.core.setting_migrations import migrate_settings
 from housewise.core.settings import (
+    Settings,
     merge_nested,
     nest_value,
     record_dotted_keys,
@@ -123,6 +125,22 @@ def load_settings(
     return made
 
 
+class LoadableSettings(Settings):
+    """Settings whose defaults are those of their class."""
+
+    @classmethod
+    def load(
+        cls, file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
+    ) -> Self:
+        """Load settings; see ``load_settings``."""
+        return load_settings(cls, cls.defaults(), file, settings, overrides)
+
+    @classmethod
+    def defaults(cls) -> DictConfig:
+        """Return every setting with its default."""
+        return default_settings(cls())
+
+
 def configured_systems(file: Path | None, overrides: Sequence[str], default: str) -> list[str]:
     """Return the names of systems in a file and in overrides, and that of a bundled file's folder; the last one wins.
 
@@ -153,6 +171,19 @@ def describe_own_part(file: Path | None, base: DictConfig) -> str:
     """
     known: Any = OmegaConf.to_container(base)
     return "" if file is None else _own_part(_read_config(find_config(file, _system_of(known))), known)[1].format(file)
+
+
+def sets_key(file: Path, base: DictConfig, path: str) -> bool:
+    """Return whether a file sets a setting, also to its default.
+
+    Args:
+        file: See ``load_settings``.
+        base: Defaults, with every existing key.
+        path: Dotted key of the setting.
+    """
+    known: Any = OmegaConf.to_container(base)
+    given = _own_part(_read_config(find_config(file, _system_of(known))), known)[0]
+    return path in setting_paths(place_in_sections(OmegaConf.to_container(given), known, str(file)))
 
 
 def _own_part(given: DictConfig, known: Mapping[str, Any]) -> tuple[DictConfig, str]:

@@ -15,7 +15,7 @@ from housewise.export.manifest import ExportedEpisode, Manifest
 from housewise.export.writer import ExportWriter
 from housewise.language.control_tokens import break_turns
 from housewise.playback.session_replay import read_initial_state
-from housewise.selftrain.basis.session_examples import TEST, KeptSessions, load_session_lessons
+from housewise.selftrain.basis.session_examples import TEST, KeptSessions, SessionLessonsConfig
 from housewise.selftrain.examples import Demonstration
 
 EXAMPLES = "train.jsonl"
@@ -49,7 +49,7 @@ class TrainingDataWriter(ExportWriter):
 
     def configure(self, settings: Sequence[str]) -> None:
         """See ``ExportWriter.configure``."""
-        self._config = load_session_lessons(settings)
+        self._config = SessionLessonsConfig.load(overrides=settings)
         self.notes = {"settings": self._config.model_dump(mode="json")}
 
     def write(self, episodes: Iterator[ExportedEpisode], folder: Path, manifest: Manifest) -> None:

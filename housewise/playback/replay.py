@@ -142,7 +142,7 @@ def _data_folder(data: str | None) -> str | None:
     if data is None or expand_user(data).is_dir():
         return data
     here = os.environ.get("HOUSEKEEP_DATA")
-    if here is None:
+    if not here:
         raise UserError(
             f"{data}: the Housekeep folder that it was played with is not there; set HOUSEKEEP_DATA to where "
             "the folder is now and make the report again"

@@ -11,6 +11,8 @@ from housewise.core.errors import UserError
 from housewise.core.render_devices import ANY, GpuSetting, parse_gpu_setting
 
 if TYPE_CHECKING:
+    from omegaconf import DictConfig
+
     from housewise.systems.personalize.settings import PersonalizeSettings
     from housewise.worlds.house.simulator import SimulatorChoice
 
@@ -42,30 +44,38 @@ def configured_system(config: Path | None, overrides: list[str]) -> str:
 
 def is_from_environment(data: Path | None) -> bool:
     """Return whether the folder of the Housekeep data is the one of the environment variable HOUSEKEEP_DATA."""
-    return data is not None and str(data) == os.environ.get("HOUSEKEEP_DATA")
+    named = os.environ.get("HOUSEKEEP_DATA")
+    return bool(named) and data == Path(str(named))
 
 
-def data_folder(data: Path | None, houses: int | None, system: str = "personalize") -> str | None:
-    """Return the folder of the Housekeep data, or None for generated houses or a system without houses.
+def data_folder(data: Path | None, houses: int | None, config: Path | None, base: DictConfig) -> str | None:
+    """Return the folder of the Housekeep data that is a setting, or None to leave it to the configuration.
 
-    A folder from the environment variable HOUSEKEEP_DATA is ignored with ``houses`` and by systems without houses.
+    A folder from the environment variable HOUSEKEEP_DATA is ignored with ``houses``, where the configuration sets the
+    folder, and by systems without houses.
 
     Args:
         data: Folder from the option or the environment variable.
         houses: Number of generated houses, or None if it was not given.
-        system: Name of the system.
+        config: The configuration.
+        base: Defaults of the system or the training, with every existing key.
 
     Raises:
         UserError: Both options were given.
     """
-    from_environment = is_from_environment(data)
-    if from_environment and system != "personalize":
+    from housewise.core.settings_loading import sets_key
+
+    if data is None:
         return None
-    if data is None or houses is None:
-        return str(data) if data else None
-    if from_environment:
-        return None
-    raise UserError("--houses plays generated houses, and --data plays houses of the Housekeep data; give one of them")
+    if is_from_environment(data):
+        path = "run.tasks.data" if "run" in base else "tasks.data"
+        is_ignored = houses is not None or base.get("system", "personalize") != "personalize"
+        return None if is_ignored or (config is not None and sets_key(config, base, path)) else str(data)
+    if houses is not None:
+        raise UserError(
+            "--houses plays generated houses, and --data plays houses of the Housekeep data; give one of them"
+        )
+    return str(data)
 
 
 def person_settings(person: str | None, system: str) -> dict[str, str | None]:

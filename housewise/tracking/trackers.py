@@ -101,7 +101,7 @@ class WandB:
         self._known = _latest(part.steps for part in self._parts)
         mode: Any = os.environ.get("WANDB_MODE") or ("online" if os.environ.get("WANDB_API_KEY") else "offline")
         self._run: Any = wandb.init(
-            project=os.environ.get("WANDB_PROJECT", "housewise"),
+            project=os.environ.get("WANDB_PROJECT") or "housewise",
             name=folder.resolve().name,
             id=self._id,
             resume="allow",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from omegaconf import DictConfig
 from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
 
 from housewise.core.setting_effects import settings_by_effect
 from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings
-from housewise.core.settings_loading import default_settings, load_settings
+from housewise.core.settings_loading import LoadableSettings
 from housewise.rollout.settings import ExecutionSettings, MemorySettings
 from housewise.selftrain.personalize.settings import Share
 from housewise.selftrain.rollouts.settings import RolloutsConfig
@@ -131,7 +129,7 @@ class ReflectionConfig(Settings):
         return self
 
 
-class AdaptTrainingConfig(Settings):
+class AdaptTrainingConfig(LoadableSettings):
     """A warm-up; then STaR-GATE, Reflection-DPO, its ablations, and imitation of the scripted cook's own asking."""
 
     run: AdaptSettings = _RUN
@@ -153,15 +151,3 @@ class AdaptTrainingConfig(Settings):
         played = {f"run.{key}": value for key, value in self.run.result_settings.items()}
         found = settings_by_effect(self, {"result"}) | played
         return {key: value for key, value in found.items() if not key.startswith("run.models.person.")}
-
-
-def load_adapt_training(
-    file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
-) -> AdaptTrainingConfig:
-    """Load the settings of a training; see core.settings_loading.load_settings."""
-    return load_settings(AdaptTrainingConfig, adapt_training_defaults(), file, settings, overrides)
-
-
-def adapt_training_defaults() -> DictConfig:
-    """Return every setting with its default."""
-    return default_settings(AdaptTrainingConfig())

@@ -23,8 +23,7 @@ from housewise.core.files import find_paths
 from housewise.core.formatting import plural
 from housewise.core.record import Record
 from housewise.core.record_files import FINISHED
-from housewise.core.settings import Settings
-from housewise.core.settings_loading import default_settings, load_settings
+from housewise.core.settings_loading import LoadableSettings
 from housewise.core.validation import validate_model
 from housewise.language.base import Message
 from housewise.people.lab.reply_tags import remove_ids, write_tag
@@ -49,7 +48,7 @@ _SYSTEM = "basis"
 _REMEDY = "delete the file to run the episode again"
 
 
-class SessionLessonsConfig(Settings):
+class SessionLessonsConfig(LoadableSettings):
     """What an assistant that learns from sessions is given, and what it replies."""
 
     agent: BasisAgentSettings = BasisAgentSettings(planner="llm")
@@ -70,15 +69,6 @@ class SessionLessonsConfig(Settings):
         view = view_builder(learner, usual_description(learner))
         oracle = OracleSettings(self.agent.wording, judges_other=True) if self.replies == "oracle" else None
         return SessionLessons(view, prompt_builder(learner), learner.reasoning, routine_share, oracle)
-
-
-def load_session_lessons(overrides: Iterable[str] = ()) -> SessionLessonsConfig:
-    """Load the settings of examples from texts ``key=value``; see ``core.settings_loading.load_settings``.
-
-    Raises:
-        UserError: A setting is unknown or invalid.
-    """
-    return load_settings(SessionLessonsConfig, default_settings(SessionLessonsConfig()), overrides=list(overrides))
 
 
 @dataclass(frozen=True)

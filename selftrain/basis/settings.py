@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from omegaconf import DictConfig
 from pydantic import Field, model_validator
 
 from housewise.core.setting_marks import SELECTION
 from housewise.core.settings import MAX_COUNT, Settings
-from housewise.core.settings_loading import default_settings, load_settings
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.selftrain.trainers import ModelReference
 from housewise.selftrain.trainers.settings import OnePhaseSettings, TrainingConfig
@@ -46,7 +43,7 @@ class SessionsConfig(Settings):
     """Folders of runs with such sessions. Scenarios from number run.tasks.seed on come first. Where no folder is named,
     the sessions are played."""
     scenarios: Annotated[int, SELECTION] = Field(default=6, ge=1, le=MAX_COUNT)
-    """Number of training scenarios per variant."""
+    """Number of training scenarios per variant; at most 1000 if there are rounds of corrections."""
     attempts: int = Field(default=3, ge=1, le=10)
     """Maximum number of attempts at a scenario. The one that reaches the goal is learned."""
     max_sessions: Annotated[int | None, SELECTION] = Field(default=400, ge=1, le=MAX_COUNT)
@@ -88,6 +85,11 @@ class GuidanceTrainingConfig(OnePhaseSettings):
     def _check_learner(self) -> GuidanceTrainingConfig:
         if self.run.agent.planner != "llm":
             raise ValueError(f"run.agent.planner={self.run.agent.planner}: only llm learns; leave it out")
+        if self.corrections.rounds and self.sessions.scenarios > _SCENARIOS_PER_ROUND:
+            raise ValueError(
+                f"sessions.scenarios={self.sessions.scenarios}: corrections begin at scenario {_SCENARIOS_PER_ROUND}; "
+                f"set {_SCENARIOS_PER_ROUND} or fewer, or corrections.rounds=0"
+            )
         return self
 
     @property
@@ -110,19 +112,3 @@ class GuidanceTrainingConfig(OnePhaseSettings):
         agent = self.run.models.agent.model_copy(update={"model": model.model, "adapter": model.adapter})
         models = self.run.models.model_copy(update={"agent": agent})
         return self.run.model_copy(update={"tasks": self.run.tasks.model_copy(update=own), "models": models})
-
-
-def load_guidance_training(
-    file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
-) -> GuidanceTrainingConfig:
-    """Load the settings; see core.settings_loading.load_settings.
-
-    Raises:
-        UserError: They are invalid.
-    """
-    return load_settings(GuidanceTrainingConfig, guidance_training_defaults(), file, settings, overrides)
-
-
-def guidance_training_defaults() -> DictConfig:
-    """Return every setting with its default."""
-    return default_settings(GuidanceTrainingConfig())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from housewise.core.settings import merge_nested
 from housewise.selftrain.personalize.settings import SelfTrainingConfig, TasksConfig
 from housewise.systems.personalize.tasks import list_tasks
 
@@ -17,9 +18,12 @@ QUICK: Mapping[str, Any] = {
     "grow": {"repeats": 1},
     "filter": {"name": "rising", "thresholds": [-1000.0]},
     "replay_fraction": 0.0,
+    "lessons": [],
+    "memory_lessons": 0,
+    "imitation_memory_lessons": 0,
     "training": {"epochs": 1.0, "batch": 2, "max_example_tokens": 3000},
 }
-"""Settings of a quick self-training, by key."""
+"""Settings of a quick self-training, by key, whatever it trains on; see quick_settings."""
 
 LEFT_OUT = (
     "quick: one demonstration, one task to learn from and one to measure on, each for 120 steps and three plans, one "
@@ -28,30 +32,25 @@ LEFT_OUT = (
 """What a quick self-training leaves out, for the user."""
 
 
-def quick_config(config: SelfTrainingConfig) -> SelfTrainingConfig:
-    """Return settings of a self-training with one task of each kind and one iteration.
+def quick_settings(config: SelfTrainingConfig) -> dict[str, Any]:
+    """Return settings, by key, of a quick self-training with one task of each kind and one iteration.
 
     Args:
-        config: Settings, loaded with QUICK.
+        config: Settings of the whole self-training.
     """
-    few = first_tasks(config)
-    measured = [tasks.model_copy(update={"houses": 1, "repeats": 1}) for tasks in few.evaluation.tasks[-1:]]
-    evaluation = few.evaluation.model_copy(update={"tasks": measured})
-    fewer = {"lessons": [], "memory_lessons": 0, "imitation_memory_lessons": 0, "iterations": min(config.iterations, 1)}
-    return few.model_copy(update={**fewer, "evaluation": evaluation})
-
-
-def first_tasks(config: SelfTrainingConfig) -> SelfTrainingConfig:
-    """Return settings with only the first episode of each set of tasks of the data; generated houses stay."""
-    if config.run.tasks.data is None:
-        return config
-
-    def first(tasks: TasksConfig) -> list[int]:
-        return [list_tasks(config.run_settings(tasks).tasks)[0].episode]
-
-    changed = {
-        key: tasks.model_copy(update={"episodes": first(tasks)})
-        for key, tasks in (("demonstrations", config.demonstrations), ("training_tasks", config.training_tasks))
+    few = {"houses": 1, "repeats": None}
+    measured = [tasks.model_dump() | few | _first_episode(config, tasks) for tasks in config.evaluation.tasks[-1:]]
+    changes = {
+        "demonstrations": _first_episode(config, config.demonstrations),
+        "training_tasks": _first_episode(config, config.training_tasks),
+        "iterations": min(config.iterations, 1),
+        "evaluation": {"tasks": measured, "repeats": 1},
     }
-    measured = [tasks.model_copy(update={"episodes": first(tasks)}) for tasks in config.evaluation.tasks]
-    return config.model_copy(update={**changed, "evaluation": config.evaluation.model_copy(update={"tasks": measured})})
+    return merge_nested(QUICK, changes)
+
+
+def _first_episode(config: SelfTrainingConfig, tasks: TasksConfig) -> dict[str, list[int]]:
+    """Return the first episode of a set of tasks of the data, as a setting; generated houses have none."""
+    if config.run.tasks.data is None:
+        return {}
+    return {"episodes": [list_tasks(config.run_settings(tasks).tasks)[0].episode]}

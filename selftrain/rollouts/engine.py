@@ -124,6 +124,9 @@ class VllmEngine(LocalEngine):
         model: Settings of the model that is trained.
         training: Settings of its trainings.
         prefix: Beginning of the replies of prompts.
+
+    Raises:
+        UserError: The model is not trained on this machine, or it is not there.
     """
 
     def __init__(
@@ -131,6 +134,11 @@ class VllmEngine(LocalEngine):
     ) -> None:
         self._config, self._folder, self._model, self._training = config, folder, model, training
         self._prefix = prefix
+        if model.model.partition(":")[0] != "local" or training.trainer != "local":
+            raise UserError(
+                f"rollouts.engine=vllm: model {model.model} is not trained here; name a local model (--model "
+                f"local:FOLDER_OR_HUB_NAME) and {training.key('trainer')}=local"
+            )
         name = model.model.partition(":")[2] or SMOLLM2
         self._name = name
         source, rank = _source(name), served_rank(self._rank, training.key("rank"))
@@ -148,11 +156,6 @@ class VllmEngine(LocalEngine):
     def check(self, start: ModelReference) -> None:
         """See RolloutEngine.check."""
         training = self._training
-        if start.model.partition(":")[0] != "local" or training.trainer != "local":
-            raise UserError(
-                f"rollouts.engine=vllm: model {start.model} is not trained here; name a local model (--model "
-                f"local:FOLDER_OR_HUB_NAME) and {training.key('trainer')}=local"
-            )
         if training.method != "lora":
             raise UserError(
                 f"{training.key('method')}={training.method}: servers load adapters only; set {training.key('method')}"

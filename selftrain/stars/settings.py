@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from omegaconf import DictConfig
 from pydantic import Field, model_validator
 
 from housewise.core.settings import MAX_COUNT, Settings
-from housewise.core.settings_loading import default_settings, load_settings
 from housewise.selftrain.trainers.settings import OnePhaseSettings, TrainingConfig
 from housewise.systems.stars.settings import StarsSettings
 
@@ -55,19 +51,3 @@ class GoalTrainingConfig(OnePhaseSettings):
     run: StarsSettings = StarsSettings()
     lessons: GoalLessonsConfig = GoalLessonsConfig()
     training: TrainingConfig = TrainingConfig()
-
-
-def load_goal_training(
-    file: Path | None = None, settings: Mapping[str, Any] | None = None, overrides: Sequence[str] = ()
-) -> GoalTrainingConfig:
-    """Load the settings; see core.settings_loading.load_settings.
-
-    Raises:
-        UserError: They are invalid.
-    """
-    return load_settings(GoalTrainingConfig, goal_training_defaults(), file, settings, overrides)
-
-
-def goal_training_defaults() -> DictConfig:
-    """Return every setting with its default."""
-    return default_settings(GoalTrainingConfig())

@@ -15,6 +15,7 @@ from housewise.core.errors import UserError
 from housewise.core.redaction import redact_passwords, redact_url, remove_secrets, secret_texts
 from housewise.core.urls import is_loopback
 from housewise.language.server.connection import describe_setup_problem
+from housewise.language.server.endpoint import OPENAI_URL
 from housewise.language.server.responses import retry_after
 
 MAX_TRIES = 30
@@ -194,7 +195,7 @@ def _open_client(base_url: str | None) -> openai.OpenAI:
     try:
         direct = openai.DefaultHttpxClient(trust_env=False) if address and is_loopback(address) else None
         # The library would repeat a request whose answer was lost, and so start a second job.
-        return openai.OpenAI(base_url=address, api_key=key, max_retries=0, http_client=direct)
+        return openai.OpenAI(base_url=address or OPENAI_URL, api_key=key, max_retries=0, http_client=direct)
     except Exception as error:  # the HTTP library's many
         what, remedy = describe_setup_problem(error)
         raise UserError(f"base_url {redact_url(address or '')}: {what}; {remedy}, as in http://host:port/v1") from None

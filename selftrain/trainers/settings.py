@@ -9,6 +9,7 @@ from pydantic import Field
 from housewise.core.setting_effects import settings_by_effect
 from housewise.core.setting_marks import EXECUTION, SELECTION
 from housewise.core.settings import MAX_COUNT, Command, Settings
+from housewise.core.settings_loading import LoadableSettings
 from housewise.language.settings import Dtype
 
 
@@ -79,7 +80,7 @@ class TrainingConfig(Settings):
         return settings_by_effect(self, {"result"})
 
 
-class OnePhaseSettings(Settings):
+class OnePhaseSettings(LoadableSettings):
     """Settings of a training that trains one model, in a section ``training``.
 
     Attributes:

@@ -32,10 +32,10 @@ from housewise.people.lab.phrases import UserPhrases
 from housewise.people.memory import Memory, Note
 from housewise.people.memory.import_export import read_memory_file, to_yaml
 from housewise.people.speech import Speech
-from housewise.selftrain.adapt.settings import load_adapt_training
+from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.clipr.invented_choices import RECIPE, Recipe
 from housewise.selftrain.personalize.settings import load_selftraining
-from housewise.selftrain.stars.settings import load_goal_training
+from housewise.selftrain.stars.settings import GoalTrainingConfig
 from housewise.systems.clipr.system import Clipr
 from housewise.systems.personalize.system import Personalize
 from housewise.systems.stars.house_body import load_stand_ins
@@ -133,8 +133,8 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
     ),
     "systems (clipr)": (lambda path: Clipr.load(path), "system: clipr\nmax_questions: 2\ndata: kitchen\n"),
     "selftrain/personalize/settings.py": (load_selftraining, "iterations: 1\nrun: {tasks: {houses: 2}}\n"),
-    "selftrain/adapt/settings.py": (load_adapt_training, "run: {tasks: {task: [1]}}\n"),
-    "selftrain/stars/settings.py": (load_goal_training, CONFIGS / "goals.yaml"),
+    "selftrain/adapt/settings.py": (AdaptTrainingConfig.load, "run: {tasks: {task: [1]}}\n"),
+    "selftrain/stars/settings.py": (GoalTrainingConfig.load, CONFIGS / "goals.yaml"),
     "agent/personalize/prompt.py": (
         lambda path: RememberingTemplate.load(str(path)),
         CONFIGS / "prompts" / "planner.yaml",

@@ -18,10 +18,10 @@ from housewise.experiments.published import published_value
 from housewise.experiments.results_table import read_table
 from housewise.experiments.runner import ExperimentRunner
 from housewise.experiments.trainings import open_training
-from housewise.selftrain.adapt.settings import load_adapt_training
-from housewise.selftrain.basis.settings import load_guidance_training
+from housewise.selftrain.adapt.settings import AdaptTrainingConfig
+from housewise.selftrain.basis.settings import GuidanceTrainingConfig
 from housewise.selftrain.personalize.settings import load_selftraining
-from housewise.selftrain.stars.settings import load_goal_training
+from housewise.selftrain.stars.settings import GoalTrainingConfig
 from housewise.terminal.selftrain_progress import TrainingDisplay
 from tests.commands import run_module
 
@@ -113,11 +113,11 @@ def test_settings_of_bundled_trainings_exist(name: str, tmp_path: Path) -> None:
             for key, value in training.settings.items():
                 settings = merge_nested(settings, nest_value(key, value))
             if spec.system == "stars":
-                assert load_goal_training(training.template.config, settings).run.tasks.seed in (1, 2, 3)
+                assert GoalTrainingConfig.load(training.template.config, settings).run.tasks.seed in (1, 2, 3)
             elif spec.system == "adapt":
-                load_adapt_training(training.template.config, settings)
+                AdaptTrainingConfig.load(training.template.config, settings)
             elif spec.system == "basis":
-                assert load_guidance_training(training.template.config, settings).sessions.scenarios <= 6
+                assert GuidanceTrainingConfig.load(training.template.config, settings).sessions.scenarios <= 6
             else:
                 assert load_selftraining(training.template.config, settings).evaluation.tasks == []
 

@@ -18,9 +18,9 @@ from housewise.core.errors import UserError
 from housewise.core.record import VERSION, Event
 from housewise.rollout.record_reader import read_record
 from housewise.rollout.system import find_system
-from housewise.selftrain.adapt.settings import load_adapt_training
+from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.personalize.settings import load_selftraining
-from housewise.selftrain.stars.settings import load_goal_training
+from housewise.selftrain.stars.settings import GoalTrainingConfig
 from housewise.systems.personalize.record import read_house_record
 from tests.commands import run_module
 
@@ -323,8 +323,8 @@ LOADERS: dict[str, Callable[..., Any]] = {
     "stars": find_system("stars").load,
     "adapt": find_system("adapt").load,
     "selftrain": load_selftraining,
-    "goals": load_goal_training,
-    "adapt_training": load_adapt_training,
+    "goals": GoalTrainingConfig.load,
+    "adapt_training": AdaptTrainingConfig.load,
 }
 
 

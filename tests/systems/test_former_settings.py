@@ -7,15 +7,15 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.rollout.system import find_system
-from housewise.selftrain.adapt.settings import load_adapt_training
+from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.personalize.settings import load_selftraining
-from housewise.selftrain.stars.settings import load_goal_training
+from housewise.selftrain.stars.settings import GoalTrainingConfig
 
 LOADERS: dict[str, Callable[..., Any]] = {
     **{name: find_system(name).load for name in ("personalize", "clipr", "stars", "adapt")},
     "selftrain": load_selftraining,
-    "goals": load_goal_training,
-    "breakfasts": load_adapt_training,
+    "goals": GoalTrainingConfig.load,
+    "breakfasts": AdaptTrainingConfig.load,
 }
 
 # Former and current name of a setting, and a value that differs from the default.

@@ -112,11 +112,14 @@ def _read_profiles(path: Path) -> list[KitchenProfile]:
 def split_person(text: str) -> tuple[Path | None, str | None]:
     """Split the name of a person with their file, as in ``mine.yaml:zoe``.
 
+    The name of one of ADAPT's people is never a file or a folder of that name; ``./juan`` is.
+
     Returns:
         The file or folder of people, or None for those of ADAPT, and the name, or None for everybody in the file.
     """
     file, colon, name = text.rpartition(":")
-    if Path(text).exists() or text.endswith((".yaml", ".yml")):
+    is_path = Path(text).exists() and all(person.name != text for person in load_profiles(ADAPT_PROFILES))
+    if is_path or text.endswith((".yaml", ".yml")):
         return Path(text), None
     return (Path(file), name) if colon else (None, text)
 

@@ -46,7 +46,7 @@ class HouseTaskSettings(TaskSettings):
     seed: int = Field(default=0, ge=0, le=LARGEST_SEED)
     """Seed of the random number generator, and of the first generated house."""
     data: Annotated[str | None, NOT_COMPARED] = None
-    """Folder of the Housekeep data. null plays generated houses, unless HOUSEKEEP_DATA or --data names a folder."""
+    """Folder of the Housekeep data, by default that of HOUSEKEEP_DATA if it is set. null plays generated houses."""
     scenes: Annotated[list[str] | None, SELECTION] = None
     """Scenes of the data. null is every scene that has episodes."""
     episodes: Annotated[list[int] | str | None, SELECTION] = None

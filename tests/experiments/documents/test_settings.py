@@ -9,9 +9,9 @@ from housewise.core.settings_reference import list_settings
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.settings import SETTINGS_TABLES
 from housewise.rollout.system import find_system
-from housewise.selftrain.adapt.settings import load_adapt_training
+from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.personalize.settings import load_selftraining
-from housewise.selftrain.stars.settings import load_goal_training
+from housewise.selftrain.stars.settings import GoalTrainingConfig
 
 PAGE = (Path(__file__).parents[3] / "docs" / "settings.md").read_text(encoding="utf-8")
 SHARED = {"models.person.": "models.agent.", "warm_up.training.": "training.", "imitation.": "training."}
@@ -26,7 +26,7 @@ def is_on_page(name: str) -> bool:
 
 def test_every_setting_is_on_the_page() -> None:
     loaded = [find_system(name).load() for name in plugin_names(SYSTEMS)]
-    loaded += [load_selftraining(), load_goal_training(), load_adapt_training()]
+    loaded += [load_selftraining(), GoalTrainingConfig.load(), AdaptTrainingConfig.load()]
     names = {each.name for settings in loaded for each in list_settings(settings)} - {"system", "run.system"}
     assert len(names) > 200 and [name for name in sorted(names) if not is_on_page(name)] == []
 

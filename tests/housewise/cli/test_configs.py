@@ -10,6 +10,7 @@ from housewise.core.settings_loading import configured_systems
 from housewise.rollout.system import find_system
 from housewise.selftrain.personalize.settings import load_selftraining, read_selftraining
 from housewise.systems.personalize.settings import PersonalizeSettings
+from housewise.terminal import run_progress, selftrain_progress
 from tests.commands import housewise, one_line, output
 from tests.in_process import call_housewise
 
@@ -92,6 +93,25 @@ def test_a_recipe_without_settings_of_a_run_is_one_line(content: str, tmp_path: 
 )
 def test_what_names_no_configuration_is_one_line(words: tuple[str, ...], message: str) -> None:
     assert message in one_line(housewise(*words))
+
+
+@pytest.mark.parametrize(
+    ("config", "folder"), [("seed: 3\n", "here"), ("data: null\n", None), ("tasks: {data: there}\n", "there")]
+)
+@pytest.mark.parametrize("command", ["run", "selftrain"])
+def test_a_configuration_wins_over_the_environment_and_an_option_over_both(
+    command: str, config: str, folder: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[str | None] = []
+    monkeypatch.setattr(run_progress, "play_run", lambda system, *_: found.append(system.settings.tasks.data))
+    monkeypatch.setattr(
+        selftrain_progress, "run_selftraining", lambda settings, *_: found.append(settings.run.tasks.data)
+    )
+    (tmp_path / "mine.yaml").write_text(config if command == "run" else f"run: {{{config.strip()}}}\n")
+    words = (command, "--config", tmp_path / "mine.yaml", "--out", tmp_path / "out")
+    for more in ((), ("--data", "elsewhere")):
+        call_housewise(*words, *more, HOUSEKEEP_DATA="here/", code=0)
+    assert found == [folder, "elsewhere"]
 
 
 def test_lessons_are_about_generated_houses_whatever_the_environment_says(tmp_path: Path) -> None:

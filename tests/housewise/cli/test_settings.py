@@ -11,18 +11,18 @@ from pydantic import BaseModel, Field
 from housewise.core.plugins import PLANNERS, SYSTEMS, plugin_names
 from housewise.core.settings_reference import list_settings
 from housewise.rollout.system import find_system
-from housewise.selftrain.adapt.settings import load_adapt_training
-from housewise.selftrain.basis.settings import load_guidance_training
+from housewise.selftrain.adapt.settings import AdaptTrainingConfig
+from housewise.selftrain.basis.settings import GuidanceTrainingConfig
 from housewise.selftrain.personalize.settings import load_selftraining
-from housewise.selftrain.stars.settings import load_goal_training
+from housewise.selftrain.stars.settings import GoalTrainingConfig
 from tests.commands import one_line, output
 from tests.in_process import call_housewise
 
 TRAININGS = {
     "selftrain": load_selftraining,
-    "selftrain-goals": load_goal_training,
-    "selftrain-adapt": load_adapt_training,
-    "selftrain-guidance": load_guidance_training,
+    "selftrain-goals": GoalTrainingConfig.load,
+    "selftrain-adapt": AdaptTrainingConfig.load,
+    "selftrain-guidance": GuidanceTrainingConfig.load,
 }
 NAMES = [*plugin_names(SYSTEMS), *plugin_names(PLANNERS), *TRAININGS]
 

@@ -73,6 +73,14 @@ def test_the_published_controllers_silent_nods_are_followed(tmp_path: Path) -> N
     assert again(record_of(folder)).differences == []
 
 
+def test_an_empty_variable_names_no_folder(run_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = record_of(run_folder).header.settings
+    moved = {**settings, "tasks": {**settings["tasks"], "data": "/nowhere/housekeep"}}
+    monkeypatch.setenv("HOUSEKEEP_DATA", "")
+    with pytest.raises(UserError, match=r"/nowhere/housekeep: .* set HOUSEKEEP_DATA"):
+        find_task(with_changes(record_of(run_folder), settings=moved))
+
+
 @pytest.mark.housekeep
 def test_a_housekeep_episode_whose_data_has_moved(
     housekeep: HousekeepData, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

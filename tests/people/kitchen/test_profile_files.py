@@ -1,13 +1,14 @@
 """Reading of profile files, and errors in one line that name the remedy."""
 
 import copy
+from pathlib import Path
 
 import pytest
 import yaml
 
 from housewise.core.errors import DataError
 from housewise.people.kitchen.conditions import iter_predicates
-from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
+from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles, split_person
 from tests.people.kitchen.breakfasts import KITCHEN
 
 WISH = {
@@ -50,6 +51,21 @@ def test_profiles_are_read_from_a_file_of_several_people_and_from_a_folder(tmp_p
     (tmp_path / "a.yaml").write_text(yaml.safe_dump({"people": people}), encoding="utf-8")
     write_profile(tmp_path, WISH)
     assert [person.name for person in load_profiles(tmp_path)] == ["ann", "ben", "zoe"]
+
+
+def test_a_folder_does_not_hide_the_bundled_person_of_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("juan", "friends"):
+        (tmp_path / name).mkdir()
+    given = ("juan", "./juan", "friends", "friends:zoe", "zoe", "mine.yaml")
+    assert [split_person(text) for text in given] == [
+        (None, "juan"),
+        (Path("juan"), None),
+        (Path("friends"), None),
+        (Path("friends"), "zoe"),
+        (None, "zoe"),
+        (Path("mine.yaml"), None),
+    ]
 
 
 def test_a_preference_may_have_no_dish(tmp_path):

@@ -10,7 +10,7 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 from housewise.core.errors import UserError
 from housewise.language.embedder import has_minilm
 from housewise.selftrain.adapt.adapt_training import AdaptTraining
-from housewise.selftrain.adapt.settings import load_adapt_training
+from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.training_folder import TrainingObserver
 from tests.commands import run_module
 from tests.selftrain.tiny import adapter_weights, save_learner, save_talker
@@ -32,7 +32,8 @@ def test_a_rate_may_change_until_something_is_learned_with_it(tmp_path: Path, se
     model, out = save_learner(tmp_path / "tiny"), tmp_path / "out"
 
     def begin(*settings: str) -> None:
-        AdaptTraining(load_adapt_training(overrides=[f"run.model=local:{model}", *settings]), out, Unheard()).begin()
+        config = AdaptTrainingConfig.load(overrides=[f"run.model=local:{model}", *settings])
+        AdaptTraining(config, out, Unheard()).begin()
 
     begin()
     begin(f"{section}.learning_rate=1e-6")
@@ -60,7 +61,7 @@ def test_what_cannot_be_served_is_named_by_the_settings_of_this_training(
     model = save_learner(tmp_path / "tiny")
     overrides = [f"run.model=local:{model}", "rollouts.engine=vllm", setting]
     with pytest.raises(UserError, match=message):
-        AdaptTraining(load_adapt_training(overrides=overrides), tmp_path / "out", Unheard())
+        AdaptTraining(AdaptTrainingConfig.load(overrides=overrides), tmp_path / "out", Unheard())
 
 
 def selftrain(model: Path, out: Path, *more: object, code: int = 0) -> str:
@@ -77,8 +78,8 @@ def selftrain(model: Path, out: Path, *more: object, code: int = 0) -> str:
 def test_what_the_warm_ups_adapter_determines_is_set_there(tmp_path: Path) -> None:
     settings = [f"run.model=local:{save_learner(tmp_path / 'tiny')}", "preference.rank=3"]
     with pytest.raises(UserError, match=r"preference\.rank=3: .* whose rank is 32; set warm_up\.training\.rank"):
-        AdaptTraining(load_adapt_training(overrides=settings), tmp_path / "out", Unheard())
-    AdaptTraining(load_adapt_training(overrides=[*settings, "warm_up.people=0"]), tmp_path / "out", Unheard())
+        AdaptTraining(AdaptTrainingConfig.load(overrides=settings), tmp_path / "out", Unheard())
+    AdaptTraining(AdaptTrainingConfig.load(overrides=[*settings, "warm_up.people=0"]), tmp_path / "out", Unheard())
 
 
 @pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")

@@ -12,7 +12,7 @@ from housewise.language.grammar_matching import matches_grammar
 from housewise.people.kitchen.invented_profiles import invent_profile
 from housewise.people.kitchen.question_topics import default_topics
 from housewise.selftrain.adapt.cook_demonstrations import demonstrate_breakfasts
-from housewise.selftrain.adapt.settings import DemonstrationsConfig, load_adapt_training
+from housewise.selftrain.adapt.settings import AdaptTrainingConfig, DemonstrationsConfig
 
 needs_minilm = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 CONFIG = DemonstrationsConfig(each=2, seed=0, questions=(0, 2), share_remembered=(0.2, 0.6), reflections=0.5)
@@ -75,4 +75,4 @@ def test_every_question_of_the_topics_can_be_said() -> None:
 )
 def test_settings_that_do_not_fit_are_named(words: str, complaint: str) -> None:
     with pytest.raises(UserError, match=complaint.replace("[", r"\[")):
-        load_adapt_training(overrides=[words])
+        AdaptTrainingConfig.load(overrides=[words])

@@ -10,8 +10,10 @@ import pytest
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
+from housewise.core.errors import UserError
 from housewise.rollout.record_reader import read_records
 from housewise.selftrain.basis.guidance_training import SESSIONS
+from housewise.selftrain.basis.settings import GuidanceTrainingConfig
 from housewise.selftrain.examples import SessionDemonstration, read_examples
 from housewise.selftrain.trainers.packing import common_prefix_length
 from housewise.systems.basis.record import GuidanceEvent
@@ -52,6 +54,13 @@ def taught(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def examples(out: Path, phase: str = "imitate") -> list[SessionDemonstration]:
     return read_examples(out / phase / "pairs.jsonl", SessionDemonstration)
+
+
+def test_sessions_and_corrections_share_no_scenario() -> None:
+    GuidanceTrainingConfig.load(overrides=["sessions.scenarios=1000", "corrections.rounds=1"])
+    GuidanceTrainingConfig.load(overrides=["sessions.scenarios=1001"])
+    with pytest.raises(UserError, match=r"sessions\.scenarios=1001: corrections begin at scenario 1000; set 1000 or"):
+        GuidanceTrainingConfig.load(overrides=["sessions.scenarios=1001", "corrections.rounds=1"])
 
 
 def test_a_stopped_training_goes_on_from_its_sessions_and_ends_the_same(

@@ -20,7 +20,7 @@ from housewise.rollout.record_reader import read_record
 from housewise.rollout.run import Run
 from housewise.rollout.system import EpisodeContext
 from housewise.selftrain.basis.session_examples import (
-    load_session_lessons,
+    SessionLessonsConfig,
     next_step,
     session_demonstrations,
 )
@@ -50,7 +50,7 @@ def copied(run: Path, tmp_path: Path) -> Path:
 
 
 def learned(run: Path, *settings: str) -> list[SessionDemonstration]:
-    found = session_demonstrations([run], load_session_lessons(settings).lessons())
+    found = session_demonstrations([run], SessionLessonsConfig.load(overrides=settings).lessons())
     return [each for session in found for each in session]
 
 
@@ -85,7 +85,7 @@ def test_prompts_are_those_of_the_session(run: Path, perception: Perception) -> 
     chosen = BasisAgentSettings(planner="llm", perception=perception, compact=True)
     assistant = assistant_opener(BasisSettings(agent=chosen), {"agent": ReplayChatModel([])}, usual_look)(0)
     view = view_builder(chosen, usual_look)
-    lessons = load_session_lessons([f"agent.perception={perception}", "agent.compact=true"]).lessons()
+    lessons = SessionLessonsConfig.load(overrides=[f"agent.perception={perception}", "agent.compact=true"]).lessons()
     learned_turns = {examples[0].seed: examples for examples in session_demonstrations([run], lessons)}
     for number, seed in ((0, 0), (2, 1)):
         expected = [assistant.messages(view(each)) for each in observed(number)]
@@ -104,7 +104,7 @@ def test_the_attempt_that_reached_the_goal_is_learned_turn_by_turn(run: Path) ->
 
 def test_few_of_the_turns_are_learned_at_which_the_next_step_stays_the_same(run: Path) -> None:
     def turns(share: float, *settings: str) -> list[tuple[int, int, str]]:
-        lessons = load_session_lessons(settings).lessons(share)
+        lessons = SessionLessonsConfig.load(overrides=settings).lessons(share)
         return [(each.seed, each.turn, each.reply) for some in session_demonstrations([run], lessons) for each in some]
 
     everything, half, few = turns(1.0), turns(0.5), turns(0.0)
@@ -136,7 +136,7 @@ def test_what_another_assistant_should_have_said_is_learned_of_all_sessions(tmp_
     assert {each.variant for each in corrected} == {SIMPLE, FAR}
     # Nothing is heard, so the oracle asks for the goal, and then repeats its advice.
     assert all(spoken(each) for each in corrected)
-    few = load_session_lessons(["replies=oracle"]).lessons(0.0)
+    few = SessionLessonsConfig.load(overrides=["replies=oracle"]).lessons(0.0)
     assert [each for some in session_demonstrations([tmp_path], few) for each in some] == corrected
     with pytest.raises(UserError, match="nothing to learn"):
         learned(tmp_path)
@@ -188,21 +188,21 @@ def test_speech_cannot_end_a_reply(copied: Path) -> None:
 
 def test_a_variant_without_a_kept_session_is_named(run: Path) -> None:
     told: list[str] = []
-    lessons = load_session_lessons().lessons()
+    lessons = SessionLessonsConfig.load().lessons()
     assert len(list(session_demonstrations([run], lessons, told.append))) == 2
     (line,) = told
     assert str(run) in line and f"variant {FAR}: none of 2 sessions" in line and "tasks.attempts" in line
 
 
 def test_a_seed_chooses_the_scenarios_that_come_first(run: Path) -> None:
-    lessons = load_session_lessons().lessons()
+    lessons = SessionLessonsConfig.load().lessons()
     for first, order in ((0, [0, 1]), (1, [1, 0]), (2, [0, 1])):
         sessions = session_demonstrations([run], lessons, first=first)
         assert [session[0].seed for session in sessions] == order
 
 
 def test_only_some_variants_may_be_learned(run: Path) -> None:
-    lessons, told = load_session_lessons().lessons(), list[str]()
+    lessons, told = SessionLessonsConfig.load().lessons(), list[str]()
     found = list(session_demonstrations([run], lessons, told.append, variants=[SIMPLE]))
     assert {example.variant for session in found for example in session} == {SIMPLE} and not told
     with pytest.raises(UserError, match=r"no session of variant dart__dart__simple; leave run\.variant out"):
@@ -242,4 +242,4 @@ def test_a_folder_without_sessions_is_said(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no finished episodes in it; name the folder of a run"):
         learned(tmp_path)
     with pytest.raises(UserError, match="unknown setting 'perceptoin'; did you mean perception"):
-        load_session_lessons(["perceptoin=words"])
+        SessionLessonsConfig.load(overrides=["perceptoin=words"])

@@ -12,7 +12,7 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 from housewise.rollout.executor import RunCallback
 from housewise.selftrain.adapt.adapt_training import AdaptTraining
 from housewise.selftrain.adapt.fold_training import FoldTraining
-from housewise.selftrain.adapt.settings import load_adapt_training
+from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.trainers.base import ignore_progress
 from tests.lora_server import LoraServer
 from tests.selftrain.tiny import save_talker
@@ -45,7 +45,7 @@ class Unwatched:
 
 def rollouts(model: Path, folder: Path, *settings: str) -> list[list[dict[str, Any]]]:
     """The events of the student's breakfasts after a small warm-up, without how long they took."""
-    config = load_adapt_training(overrides=[f"run.model=local:{model}", *SETTINGS, *settings])
+    config = AdaptTrainingConfig.load(overrides=[f"run.model=local:{model}", *SETTINGS, *settings])
     fold = FoldTraining(AdaptTraining(config, folder, Unwatched()), "fold", ["maya"])
     events = [[event.model_dump(mode="json") for event in record.events] for record in fold.rollouts]
     return [[{key: each[key] for key in each if "second" not in key} for each in said] for said in events]

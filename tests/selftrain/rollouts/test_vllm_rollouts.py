@@ -15,7 +15,12 @@ import pytest
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
+from housewise.core.errors import UserError
+from housewise.language.settings import ModelSettings
+from housewise.selftrain.rollouts import engine
+from housewise.selftrain.rollouts.settings import RolloutsConfig
 from housewise.selftrain.rollouts.vllm_process import LOG_FILE, MARK, SERVER_FILE
+from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.systems.personalize.record import read_house_records
 from tests.commands import run_module, started_module, wait_until
 from tests.lora_server import LoraServer
@@ -222,6 +227,15 @@ def test_what_cannot_be_served_is_told_in_a_line(
     error = learner.train(tmp_path / "out", *options, code=2)
     lines = [line for line in error.strip().splitlines() if "starting vLLM" not in line]
     assert message in error and len(lines) == 1, error
+
+
+def test_a_model_of_an_api_is_refused_before_any_model_is_looked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "smollm2_folder", lambda: pytest.fail("looks for the bundled model"))
+    model = ModelSettings(model="gpt-4o", adapter=None)
+    with pytest.raises(UserError, match=r"^rollouts\.engine=vllm: model gpt-4o is not trained here; "):
+        engine.open_engine(RolloutsConfig(engine="vllm"), tmp_path, model, TrainingConfig(), "")
 
 
 def test_a_model_without_a_chat_template_is_refused(learner: ServedLearner, tmp_path: Path) -> None:

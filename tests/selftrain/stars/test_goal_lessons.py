@@ -14,14 +14,14 @@ from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.stars.goal_lessons import GoalCase, GoalLessons
 from housewise.selftrain.stars.held_out_objects import held_out_nouns, learnable_nouns
 from housewise.selftrain.stars.room_generator import load_room_parts
-from housewise.selftrain.stars.settings import GoalTrainingConfig, load_goal_training
+from housewise.selftrain.stars.settings import GoalTrainingConfig
 from housewise.worlds.kitchen.manipulation import OPEN_TAG
 
 SMALL = ("lessons.rooms=6", "lessons.goals=24", "lessons.choices=12", "lessons.task_object_repeats=1")
 
 
 def config(*more: str, seed: int = 1) -> GoalTrainingConfig:
-    return load_goal_training(Path("goals"), {}, [*SMALL, f"run.seed={seed}", *more])
+    return GoalTrainingConfig.load(Path("goals"), {}, [*SMALL, f"run.seed={seed}", *more])
 
 
 def lessons(*more: str, seed: int = 1) -> GoalLessons:

@@ -13,7 +13,7 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 from safetensors.torch import load_file
 
 from housewise.core.errors import UserError
-from housewise.selftrain.adapt.settings import load_adapt_training
+from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.examples import Preference
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.trainers.local import LocalPreferenceTrainer, LocalTrainer
@@ -49,7 +49,7 @@ def test_training_of_replies_ends_where_numbers_break(model: str, tmp_path: Path
 
 def test_training_of_preferences_ends_where_numbers_break(model: str, tmp_path: Path) -> None:
     overrides = [f"preference.{key}={value}" for key, value in {**SMALL, "epochs": 8, "learning_rate": 1e30}.items()]
-    trainer = LocalPreferenceTrainer(load_adapt_training(overrides=overrides).preference)
+    trainer = LocalPreferenceTrainer(AdaptTrainingConfig.load(overrides=overrides).preference)
     asked = {"prompt": ({"role": "user", "content": "kitchen 0"},), "prefix": "step 1:"}
     preferences = [Preference(**asked, chosen=f" go to mug {n}", rejected=f" look at mug {n}") for n in range(6)]  # type: ignore[arg-type]
     with pytest.raises(UserError, match=r"not a finite number; lower preference\.learning_rate=1e\+30") as error:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.selftrain.adapt.settings import load_adapt_training
+from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.examples import Preference, write_examples
 from housewise.selftrain.trainers import open_preference_trainer
 from housewise.selftrain.trainers.openai_trainers import OpenAIPreferenceTrainer
@@ -34,7 +34,8 @@ PREFERENCES = [preference(number) for number in range(10)]
 
 
 def trainer(server: FineTuning, **changes: Any) -> OpenAIPreferenceTrainer:
-    config = load_adapt_training(settings={"preference": {"trainer": "openai", "epochs": 2, "beta": 0.3, **changes}})
+    preference = {"trainer": "openai", "epochs": 2, "beta": 0.3, **changes}
+    config = AdaptTrainingConfig.load(settings={"preference": preference})
     return OpenAIPreferenceTrainer(config.preference, 5, server.url, wait=lambda seconds: None)
 
 
@@ -80,7 +81,7 @@ def test_data_that_the_api_would_refuse(server: FineTuning, tmp_path: Path) -> N
 
 
 def test_a_trainer_that_knows_no_preferences_is_refused() -> None:
-    config = load_adapt_training(settings={"preference": {"trainer": "nothing"}}).preference
+    config = AdaptTrainingConfig.load(settings={"preference": {"trainer": "nothing"}}).preference
     with pytest.raises(UserError, match="trainer=nothing: cannot learn preferences; use local or openai"):
         open_preference_trainer(config, 0, None, lambda done, total, words: None)
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
+from housewise.selftrain.trainers.fine_tuning_client import _open_client
 from housewise.selftrain.trainers.openai_trainers import OpenAITrainer
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from tests.selftrain.tiny import pair, training
@@ -129,8 +130,17 @@ def test_a_local_model_is_not_trained_there(server: FineTuning, tmp_path: Path) 
         trainer(server).train(PAIRS, ModelReference(model="local"), tmp_path)
 
 
-def test_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_address_in_the_environment_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    monkeypatch.setenv("OPENAI_BASE_URL", "")
+    assert _open_client(None).base_url == "https://api.openai.com/v1/"
+
+
+@pytest.mark.parametrize("url", [None, ""])
+def test_no_key(monkeypatch: pytest.MonkeyPatch, url: str | None) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    if url is not None:
+        monkeypatch.setenv("OPENAI_BASE_URL", url)
     with pytest.raises(UserError, match="set OPENAI_API_KEY"):
         OpenAITrainer(training(trainer="openai")).check(ModelReference(model="gpt-4o"))

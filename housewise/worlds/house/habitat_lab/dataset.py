@@ -48,7 +48,7 @@ class HousewiseDataset(Dataset):  # type: ignore[misc]
     @staticmethod
     def check_config_paths_exist(config: DictConfig) -> bool:
         """Whether the folder of the data exists."""
-        return config.data is None or expand_user(config.data).is_dir()
+        return not config.data or expand_user(config.data).is_dir()
 
 
 def load_task(episode: Episode) -> RearrangementTask:
@@ -64,13 +64,13 @@ def load_task(episode: Episode) -> RearrangementTask:
 
 
 def _episodes(config: DictConfig) -> Iterator[Episode]:
-    for scene, number in _generated_episodes(config) if config.data is None else _housekeep_episodes(config):
+    for scene, number in _housekeep_episodes(config) if config.data else _generated_episodes(config):
         yield Episode(
             episode_id=str(number),
             scene_id=scene,
             start_position=[_UNKNOWN] * 3,
             start_rotation=[_UNKNOWN] * 4,
-            info={"data": config.data, "person": config.person},
+            info={"data": config.data or None, "person": config.person},
         )
 
 
