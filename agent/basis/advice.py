@@ -11,7 +11,7 @@ from housewise.worlds.lab.actions import Verb
 from housewise.worlds.lab.goals import Goal
 from housewise.worlds.lab.history import thing_name
 from housewise.worlds.lab.kinds import KINDS
-from housewise.worlds.lab.planner import next_step
+from housewise.worlds.lab.planner import Wish, next_step
 from housewise.worlds.lab.state import LabState, Thing
 from housewise.worlds.lab.surroundings import Glimpse, Surroundings
 from housewise.worlds.lab.texts import Side, name_with_color, preposition_of, side_of
@@ -29,13 +29,18 @@ class Advice:
         verb: What to do.
         thing: Id of the thing to do it with.
         room: Room of the thing.
-        reason: Why, as a clause; empty if it is obvious.
+        wishes: See LabPlanStep.wishes.
     """
 
     verb: Verb
     thing: str
     room: str
-    reason: str = ""
+    wishes: tuple[Wish, ...] = ()
+
+    @property
+    def reason(self) -> str:
+        """Why, as a clause; empty if it is obvious."""
+        return self.wishes[-1].reason if self.wishes else ""
 
 
 def next_advice(state: LabState, goal: Goal, surroundings: Surroundings) -> Advice | None:
@@ -56,7 +61,7 @@ def next_advice(state: LabState, goal: Goal, surroundings: Surroundings) -> Advi
         elif verb == "GotoObject":
             moved = surroundings.go_to_thing(state, argument)
         else:
-            return Advice(verb, argument, state[argument].room, step.reason)
+            return Advice(verb, argument, state[argument].room, step.wishes)
         if moved is None:
             return None
         state = moved

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,7 +23,7 @@ from housewise.core.errors import suggest_names
 from housewise.core.validation import StrictModel, read_model
 from housewise.worlds.lab.history import LabTurn
 from housewise.worlds.lab.kinds import CARTRIDGES, KINDS, Property
-from housewise.worlds.lab.situation import ARM, CRATE, PANEL
+from housewise.worlds.lab.situation import ARM, BOX, CRATE, LEVER, PANEL
 from housewise.worlds.lab.state import ROOMS, Flag, LabState, Thing
 from housewise.worlds.lab.surroundings import Surroundings
 from housewise.worlds.lab.texts import brief_name, brief_place, place_of, power_state
@@ -36,6 +36,10 @@ _SWITCHED = frozenset({"gravity_flipper", "portal_generator"})
 _CHANGED_ON: Mapping[str, tuple[Flag, str]] = {
     "embiggenator": ("large", "small"), "gravity_flipper": ("floating", "at rest")
 }  # fmt: skip
+_REMEDIES: Mapping[Flag, str] = {
+    "infected": "antivirus_floppy", "large": "embiggenator_monitor", "floating": "gravity_flipper_monitor"
+}  # fmt: skip
+"""What takes a state away."""
 OBJECT_CARDS_FILE = CONFIGS / "basis" / "knowledge" / "objects.yaml"
 
 
@@ -138,32 +142,55 @@ def select_knowledge(
         parts += [_object_text(kind, describe(kind), is_brief) for kind in kinds]
     lines: list[str] = []
     if switches.environment:
-        things = [each for kind in mentioned for each in state.things if kind in (each.kind, each.original)]
         in_view = {each.id for each in surroundings.glimpses(state)}
-        lines = [
-            _brief_line(state, each, each.id in in_view) if is_brief else _whole_place(state, each) for each in things
-        ]
+        for kind in mentioned:
+            things = _things_of(state, kind)
+            if is_brief:
+                lines += [brief_line(state, each, each.id in in_view) for each in things]
+            else:
+                lines += [_whole_place(state, each) for each in things]
+            if not things and "pickupable" in KINDS[kind].properties:
+                lines.append(f"{KINDS[kind].name}: none" if is_brief else f"There is no {KINDS[kind].name}.")
     return Knowledge("\n".join(parts), "\n".join(dict.fromkeys(filter(None, lines))))
 
 
 def told_kinds(state: LabState, turns: Sequence[LabTurn], switches: KnowledgeSwitches) -> tuple[str, ...]:
     """Return the kinds that an assistant is told about.
 
-    They are those that were mentioned; and with environment knowledge what these need in this episode: the antivirus
-    floppy of an infected computer, the control panel of the laser, and the cartridge of a thing that is not there or
-    is to be printed.
+    They are those that were mentioned; and with environment knowledge what these need in this episode, such as the
+    antivirus floppy of an infected computer and the fuse box of a device without power.
     """
     mentioned = mentioned_kinds(turns)
     if not switches.environment:
         return mentioned
-    infected = any("infected" in each.flags for each in state.things if each.kind in mentioned)
-    needed = [*(["antivirus_floppy"] if infected else []), *([PANEL] if "laser_monitor" in mentioned else [])]
     # "Print a mug" names two kinds of mugs, but only one of them is printed.
     to_print = [kind for task in _heard_tasks(turns) if task.task == "print" for kind in task.kinds]
-    existing = {kind for each in state.things for kind in (each.kind, each.original)}
-    to_print += [kind for kind in mentioned if kind not in existing]
-    needed += [cartridge for cartridge, made in CARTRIDGES.items() if made in to_print]
-    return tuple(dict.fromkeys([*mentioned, *needed]))
+    to_print += [kind for kind in mentioned if not _things_of(state, kind)]
+    told = dict.fromkeys([*mentioned, *(cartridge for cartridge, made in CARTRIDGES.items() if made in to_print)])
+    count = 0
+    while len(told) > count:
+        count = len(told)
+        told |= dict.fromkeys([kind for each in told for kind in _needed_kinds(state, each)])
+    return tuple(told)
+
+
+def _needed_kinds(state: LabState, kind: str) -> Iterator[str]:
+    """Yield what a kind of thing may need in this episode before anything can be done with it."""
+    if kind == "laser_monitor":
+        yield PANEL
+    for thing in _things_of(state, kind):
+        yield from (remedy for flag, remedy in _REMEDIES.items() if flag in thing.flags)
+        if thing.original:
+            yield "time_machine"
+        if thing.room in state.blocked and kind != CRATE:
+            yield ARM
+        if "powerable" in KINDS[thing.kind].properties and not state.has_power(thing.room):
+            yield from (BOX, LEVER)
+
+
+def _things_of(state: LabState, kind: str) -> list[Thing]:
+    """Return the things that are of a kind, or were before they became something else."""
+    return [each for each in state.things if kind in (each.kind, each.original)]
 
 
 def mentioned_kinds(turns: Sequence[LabTurn]) -> tuple[str, ...]:
@@ -229,8 +256,8 @@ def _whole_place(state: LabState, thing: Thing) -> str:
     return f"The {_original_name(thing)} is {place_of(state, thing)}{f'; {chr(44).join(states)}' if states else ''}."
 
 
-def _brief_line(state: LabState, thing: Thing, is_in_view: bool) -> str:
-    """Return the same in fewer words, without the place of furniture, which everybody finds.
+def brief_line(state: LabState, thing: Thing, is_in_view: bool) -> str:
+    """Return where a thing is now, and its states, as a short line, without the place of furniture.
 
     A small model does not notice what is not said, so opposites are said that matter. They have words of their own,
     since a "not" was overlooked.

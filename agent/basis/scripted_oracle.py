@@ -8,6 +8,7 @@ or the person has got lost.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
@@ -22,6 +23,7 @@ from housewise.agent.basis.goal_hearing import (
     names_in,
     spoken_words,
 )
+from housewise.agent.basis.knowledge import brief_line
 from housewise.agent.basis.oracle_phrases import Remark, load_oracle_phrases
 from housewise.agent.basis.views import AssistantTurn, OracleView
 from housewise.worlds.lab.goals import Goal, may_be_about
@@ -222,16 +224,16 @@ class ScriptedOracle:
         """
         state, thing = view.state, view.state[advice.thing]
         glimpse = find_glimpse(state, view.surroundings, advice.thing)
-        where = brief_place(state, thing) if glimpse is None else relative_position(glimpse)
-        if glimpse is None and thing.room != state.room:
-            walk = f"First go to the {thing.room}."
+        if glimpse is not None:
+            where = f"It is {relative_position(glimpse)}."
         else:
-            walk = f"It is in {'view' if glimpse else 'this room'}."
+            where = "It is in this room." if thing.room == state.room else f"First go to the {thing.room}."
         sentences = (
             f"Goal: {_goal_words(self._goal)}." if self._goal is not None else "",
             brief_state(state),
-            f"{advice.reason[:1].upper()}{advice.reason[1:].rstrip('.')}." if advice.reason else "",
-            f"Next: {advice.verb} {brief_name(thing)}: {where}. {walk}",
+            *_wish_sentences(view, advice),
+            f"Next: {advice.verb} {brief_name(thing)}.",
+            where,
             reason,
         )
         return " ".join(filter(None, sentences))
@@ -258,6 +260,25 @@ class ScriptedOracle:
 
     def _draw(self, remark: Remark) -> str:
         return self._phrases.draw(remark, self._generator)
+
+
+def _wish_sentences(view: OracleView, advice: Advice) -> Iterator[str]:
+    """Yield the actions that are wanted, with what is known of their things, and between them what hinders each.
+
+    What is known stands before what follows from it: a small model that concludes first concludes from habit.
+    """
+    in_view, said = {each.id for each in view.surroundings.glimpses(view.state)}, ""
+    for wish in advice.wishes:
+        thing = view.state[wish.thing.id]
+        line = (
+            brief_line(view.state, thing, thing.id in in_view)
+            or f"{brief_name(thing)}: {brief_place(view.state, thing)}"
+        )
+        reason = f"{wish.reason[:1].upper()}{wish.reason[1:].rstrip('.')}." if wish.reason != said else ""
+        sentences = (reason, f"{wish.verb} {line}.")
+        # Of the first action, its own line says why.
+        yield from sentences if wish is not advice.wishes[0] else reversed(sentences)
+        said = wish.reason
 
 
 def _is_acknowledgement(text: str) -> bool:

@@ -167,7 +167,7 @@ class SessionLessons:
 
 def next_step(thought: str) -> str | None:
     """Return the next step in a thought of the scripted oracle, such as "Open time machine"; None if it has none."""
-    found = re.search(r"\bNext: ([^:]+):", thought)
+    found = re.search(r"\bNext: ([^:.]+)[:.]", thought)
     return found[1] if found else None
 
 

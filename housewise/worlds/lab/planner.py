@@ -35,36 +35,46 @@ _MAX_STEPS = 50
 
 
 @dataclass(frozen=True)
+class Wish:
+    """An action that is wanted.
+
+    Attributes:
+        verb: What to do.
+        thing: The thing to do it with.
+        reason: Why, as a clause; empty if it follows from the goal itself.
+        needs_power: Whether it is of no use without power, although it can be done.
+    """
+
+    verb: Verb
+    thing: Thing
+    reason: str = ""
+    needs_power: bool = False
+
+
+@dataclass(frozen=True)
 class LabPlanStep:
     """A step towards a goal.
 
     Attributes:
         action: What to do.
-        reason: Why, as a clause; empty if it follows from the goal itself.
+        wishes: What led to it: the action that the goal needs, the one that this needs first, and so on. The last one
+            can be carried out, after a walk.
     """
 
     action: LabAction
-    reason: str = ""
-
-
-@dataclass(frozen=True)
-class _Wish:
-    """An action that is wanted, and why."""
-
-    verb: Verb
-    thing: Thing
-    reason: str = ""
+    wishes: tuple[Wish, ...]
 
 
 def next_step(state: LabState, goal: Goal, surroundings: Surroundings) -> LabPlanStep | None:
     """Return the next action towards a goal. None if the goal is reached or no way to it is known."""
-    wish = _goal_wish(state, goal)
+    wish, wishes = _goal_wish(state, goal), []
     for _ in range(_DEPTH):
         if wish is None:
             return None
+        wishes.append(wish)
         missing = _find_missing(state, wish)
         if missing is None:
-            return _walk(state, wish, surroundings)
+            return LabPlanStep(_walk(state, wish, surroundings), tuple(wishes))
         wish = missing()
     return None
 
@@ -91,19 +101,21 @@ def make_plan(state: LabState, goal: Goal, surroundings: Surroundings) -> list[L
     return steps
 
 
-def _walk(state: LabState, wish: _Wish, surroundings: Surroundings) -> LabPlanStep:
+def _walk(state: LabState, wish: Wish, surroundings: Surroundings) -> LabAction:
     """Return the action itself if its thing is in reach, or a step on the way to it."""
     if wish.thing.room != state.room:
-        return LabPlanStep(LabAction("GotoRoom", wish.thing.room), wish.reason)
+        return LabAction("GotoRoom", wish.thing.room)
     if wish.verb != "Throw" and not surroundings.in_reach(state, wish.thing.id):
-        return LabPlanStep(LabAction("GotoObject", wish.thing.id), wish.reason)
-    return LabPlanStep(LabAction(wish.verb, wish.thing.id), wish.reason)
+        return LabAction("GotoObject", wish.thing.id)
+    return LabAction(wish.verb, wish.thing.id)
 
 
-def _find_missing(state: LabState, wish: _Wish) -> Callable[[], _Wish | None] | None:
+def _find_missing(state: LabState, wish: Wish) -> Callable[[], Wish | None] | None:
     """Return what gives the action that makes the first missing requirement hold, if one does. None if none misses."""
     for holder in _closed_holders(state, wish.thing):
-        return partial(_Wish, "Open", holder, wish.reason or f"the {_name(holder)} is closed")
+        return partial(Wish, "Open", holder, wish.reason or f"the {_name(holder)} is closed")
+    if wish.needs_power and not state.has_power(wish.thing.room):
+        return partial(_power, state, wish.thing.room)
     situation = ActionSituation(state, wish.verb, wish.thing)
     failed = first_failure(situation)
     if failed is None:
@@ -111,7 +123,7 @@ def _find_missing(state: LabState, wish: _Wish) -> Callable[[], _Wish | None] | 
     return partial(_REMEDIES.get(failed.name, _give_up), situation, failed, wish.reason)
 
 
-def _give_up(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | None:
+def _give_up(s: ActionSituation, failed: Requirement, reason: str) -> Wish | None:
     """Return nothing: no action makes the requirement hold."""
     return None
 
@@ -129,12 +141,12 @@ def _name(thing: Thing) -> str:
     return KINDS[thing.kind].name
 
 
-def _take(state: LabState, thing: Thing, reason: str) -> _Wish:
+def _take(state: LabState, thing: Thing, reason: str) -> Wish:
     """Return what brings a thing into the hand."""
-    return _Wish("Pickup", thing, reason)
+    return Wish("Pickup", thing, reason)
 
 
-def _bring(state: LabState, thing: Thing, holder: Thing, reason: str) -> _Wish | None:
+def _bring(state: LabState, thing: Thing, holder: Thing, reason: str) -> Wish | None:
     """Return what brings a thing onto another. None if it is there."""
     if thing.container == holder.id:
         return None
@@ -145,10 +157,10 @@ def _bring(state: LabState, thing: Thing, holder: Thing, reason: str) -> _Wish |
         if full is not None:
             return _make_room(wish, full, reason)
         return _take(state, thing, reason)
-    return _Wish("Place", holder, reason)
+    return Wish("Place", holder, reason)
 
 
-def _put_away(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | None:
+def _put_away(s: ActionSituation, failed: Requirement, reason: str) -> Wish | None:
     """Return what frees the hand: to put the held thing on furniture, in this room if there is any."""
     spots = [
         each
@@ -156,24 +168,24 @@ def _put_away(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | N
         if each.kind in FURNITURE and len(s.state.contents.get(each.id, ())) < KINDS[each.kind].spots
     ]
     spots.sort(key=lambda each: (each.room != s.state.room, each.room in s.state.blocked, each.id))
-    return _Wish("Place", spots[0], reason or "your hand has to be free") if spots else None
+    return Wish("Place", spots[0], reason or "your hand has to be free") if spots else None
 
 
-def _restore_power(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | None:
+def _restore_power(s: ActionSituation, failed: Requirement, reason: str) -> Wish | None:
     return _power(s.state, s.thing.room)
 
 
-def _power(state: LabState, room: str) -> _Wish | None:
+def _power(state: LabState, room: str) -> Wish | None:
     """Return what gives power to a room."""
     box = fuse_box_of(state, room)
     if box is None:
         return None
     reason = f"there is no power in the {room}"
     lever = next((each for each in state.contents.get(box.id, ()) if each.kind == LEVER), None)
-    return _Wish("Toggle", lever, reason) if lever is not None else _fill_box(state, box, reason)
+    return Wish("Toggle", lever, reason) if lever is not None else _fill_box(state, box, reason)
 
 
-def _fill_box(state: LabState, box: Thing, reason: str) -> _Wish | None:
+def _fill_box(state: LabState, box: Thing, reason: str) -> Wish | None:
     lever = _find_loose(state, LEVER)
     if lever is None:
         return None
@@ -188,21 +200,21 @@ def _find_loose(state: LabState, *kinds: str) -> Thing | None:
     return loose[0] if loose else None
 
 
-def _run(state: LabState, kind: str, reason: str) -> _Wish | None:
+def _run(state: LabState, kind: str, reason: str) -> Wish | None:
     device = find_thing(state, kind)
-    return None if device is None else _Wish("Toggle", device, reason)
+    return None if device is None else Wish("Toggle", device, reason)
 
 
-def _clean(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | None:
+def _clean(s: ActionSituation, failed: Requirement, reason: str) -> Wish | None:
     disk = next((each for each in s.state.contents.get(s.thing.id, ())), None)
     why = f"the {_name(s.thing)} is infected"
     if disk is not None:
         return _take(s.state, disk, why)
     antivirus = _usable(s.state, "antivirus_floppy", why)
-    return antivirus if antivirus is None or isinstance(antivirus, _Wish) else _bring(s.state, antivirus, s.thing, why)
+    return antivirus if antivirus is None or isinstance(antivirus, Wish) else _bring(s.state, antivirus, s.thing, why)
 
 
-def _usable(state: LabState, kind: str, reason: str) -> Thing | _Wish | None:
+def _usable(state: LabState, kind: str, reason: str) -> Thing | Wish | None:
     """Return a thing of a kind, or what turns a carrot back into one, or prints one."""
     thing = _find_loose(state, kind)
     if thing is not None and thing.kind == kind:
@@ -213,7 +225,7 @@ def _usable(state: LabState, kind: str, reason: str) -> Thing | _Wish | None:
     return _print(state, cartridge, f"there is no {KINDS[kind].name}") if cartridge else None
 
 
-def _rewind(state: LabState, thing: Thing, reason: str) -> _Wish | None:
+def _rewind(state: LabState, thing: Thing, reason: str) -> Wish | None:
     """Return what runs the time machine with a thing in it."""
     machine = find_thing(state, "time_machine")
     if machine is None:
@@ -221,19 +233,19 @@ def _rewind(state: LabState, thing: Thing, reason: str) -> _Wish | None:
     brought = _bring(state, thing, machine, reason)
     if brought is not None:
         return brought
-    return _Wish("Close" if has_flag(machine, "open") else "Toggle", machine, reason)
+    return Wish("Close" if has_flag(machine, "open") else "Toggle", machine, reason)
 
 
-def _print(state: LabState, kind: str, reason: str) -> _Wish | None:
+def _print(state: LabState, kind: str, reason: str) -> Wish | None:
     printer, cartridge = find_thing(state, "printer"), _find_loose(state, kind)
     if printer is None or cartridge is None:
         return None
     if cartridge.kind != kind:
         return _rewind(state, cartridge, f"the {KINDS[kind].name} is a carrot")
-    return _bring(state, cartridge, printer, reason) or _Wish("Toggle", printer, reason)
+    return _bring(state, cartridge, printer, reason) or Wish("Toggle", printer, reason)
 
 
-def _make_room(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | None:
+def _make_room(s: ActionSituation, failed: Requirement, reason: str) -> Wish | None:
     """Return what frees a place: to take something from a device; furniture is replaced by other furniture."""
     if s.thing.kind in FURNITURE:
         return _put_away(s, failed, reason)
@@ -242,31 +254,31 @@ def _make_room(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | 
     return _take(s.state, load[0], reason or f"something is on the {_name(s.thing)}") if load else None
 
 
-def _clear_furniture(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | None:
+def _clear_furniture(s: ActionSituation, failed: Requirement, reason: str) -> Wish | None:
     """Return what frees a place on the furniture of a room."""
     full = [thing for each in s.state.things if each.kind in FURNITURE and each.room == s.thing.room
             for thing in s.state.contents.get(each.id, ())]  # fmt: skip
     return _take(s.state, full[0], reason or f"the furniture of the {s.thing.room} is full") if full else None
 
 
-def _fetch_hammer(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | None:
+def _fetch_hammer(s: ActionSituation, failed: Requirement, reason: str) -> Wish | None:
     found = _usable(s.state, "hammer", reason)
-    return found if found is None or isinstance(found, _Wish) else _take(s.state, found, reason)
+    return found if found is None or isinstance(found, Wish) else _take(s.state, found, reason)
 
 
-def _assemble(s: ActionSituation, failed: Requirement, reason: str) -> _Wish | None:
+def _assemble(s: ActionSituation, failed: Requirement, reason: str) -> Wish | None:
     panel = _find_loose(s.state, PANEL)
     return None if panel is None else _bring(s.state, panel, s.machine, "the control panel is missing on the laser")
 
 
-_REMEDIES: dict[str, Callable[[ActionSituation, Requirement, str], _Wish | None]] = {
+_REMEDIES: dict[str, Callable[[ActionSituation, Requirement, str], Wish | None]] = {
     "free way": lambda s, r, why: _run(s.state, ARM, "a big box blocks the way"),
     "power": _restore_power,
     "free hand": _put_away,
     "small": lambda s, r, why: _run(s.state, "embiggenator_monitor", f"the {_name(s.thing)} is too large"),
     "landed": lambda s, r, why: _run(s.state, "gravity_flipper_monitor", f"the {_name(s.thing)} floats"),
-    "opened": lambda s, r, why: _Wish("Open", s.thing, why or f"the {_name(s.thing)} is closed"),
-    "door shut": lambda s, r, why: _Wish("Close", s.thing, why),
+    "opened": lambda s, r, why: Wish("Open", s.thing, why or f"the {_name(s.thing)} is closed"),
+    "door shut": lambda s, r, why: Wish("Close", s.thing, why),
     "free spot": _make_room,
     "free slot": _make_room,
     "free furniture": _clear_furniture,
@@ -278,10 +290,10 @@ _REMEDIES: dict[str, Callable[[ActionSituation, Requirement, str], _Wish | None]
 """What makes a requirement hold, by its name."""
 
 
-def _on(device: str, then: str) -> Callable[[LabState, Goal], _Wish | None]:
+def _on(device: str, then: str) -> Callable[[LabState, Goal], Wish | None]:
     """Return the plan of a task that puts its thing on a device and toggles something."""
 
-    def wish(state: LabState, goal: Goal) -> _Wish | None:
+    def wish(state: LabState, goal: Goal) -> Wish | None:
         thing, holder = _target(state, goal), find_thing(state, device)
         if thing is None or holder is None:
             return None
@@ -297,13 +309,13 @@ def _target(state: LabState, goal: Goal) -> Thing | None:
     return found[0] if found else None
 
 
-def _insert(disk: str) -> Callable[[LabState, Goal], _Wish | None]:
-    def wish(state: LabState, goal: Goal) -> _Wish | None:
+def _insert(disk: str) -> Callable[[LabState, Goal], Wish | None]:
+    def wish(state: LabState, goal: Goal) -> Wish | None:
         computer, found = find_thing(state, goal.kind), _usable(state, disk, "")
-        if computer is None or found is None or isinstance(found, _Wish):
-            return found if isinstance(found, _Wish) else None
+        if computer is None or found is None or isinstance(found, Wish):
+            return found if isinstance(found, Wish) else None
         if not state.has_power(computer.room):
-            return _power(state, computer.room)
+            return Wish("Place", computer, needs_power=True)
         if found.container == computer.id:
             return _take(state, found, "")
         return _bring(state, found, computer, "")
@@ -311,12 +323,12 @@ def _insert(disk: str) -> Callable[[LabState, Goal], _Wish | None]:
     return wish
 
 
-def _break(state: LabState, goal: Goal) -> _Wish | None:
+def _break(state: LabState, goal: Goal) -> Wish | None:
     whole = [each for each in targets(goal, state) if "broken" not in each.flags]
-    return _Wish("Break", whole[0]) if whole else None
+    return Wish("Break", whole[0]) if whole else None
 
 
-def _feed(state: LabState, goal: Goal) -> _Wish | None:
+def _feed(state: LabState, goal: Goal) -> Wish | None:
     portal, food = find_thing(state, "portal_generator"), _target(state, goal)
     if portal is None or food is None:
         return None
@@ -327,45 +339,45 @@ def _feed(state: LabState, goal: Goal) -> _Wish | None:
     return _bring(state, food, portal, "")
 
 
-def _unmake(state: LabState, goal: Goal) -> _Wish | None:
+def _unmake(state: LabState, goal: Goal) -> Wish | None:
     machine, mug = find_thing(state, "coffee_unmaker"), _target(state, goal)
     if machine is None:
         return None
     if has_flag(machine, "coffee"):
-        return _Wish("Toggle", machine)
+        return Wish("Toggle", machine)
     if mug is None:
         return None
-    return _take(state, mug, "") if state.held != mug.id else _Wish("Pour", machine)
+    return _take(state, mug, "") if state.held != mug.id else Wish("Pour", machine)
 
 
-def _throw_dart(state: LabState, goal: Goal) -> _Wish | None:
+def _throw_dart(state: LabState, goal: Goal) -> Wish | None:
     board, dart = find_thing(state, "dart_board"), _usable(state, "dart", "")
-    if board is None or dart is None or isinstance(dart, _Wish):
-        return dart if isinstance(dart, _Wish) else None
-    return _take(state, dart, "") if state.held != dart.id else _Wish("Throw", board)
+    if board is None or dart is None or isinstance(dart, Wish):
+        return dart if isinstance(dart, Wish) else None
+    return _take(state, dart, "") if state.held != dart.id else Wish("Throw", board)
 
 
-def _print_goal(state: LabState, goal: Goal) -> _Wish | None:
+def _print_goal(state: LabState, goal: Goal) -> Wish | None:
     cartridge = next((each for each, made in CARTRIDGES.items() if made == goal.kind), "")
     return _print(state, cartridge, "") if cartridge else None
 
 
-def _repair(state: LabState, goal: Goal) -> _Wish | None:
+def _repair(state: LabState, goal: Goal) -> Wish | None:
     thing = _target(state, goal)
     return None if thing is None else _rewind(state, thing, "")
 
 
-def _assemble_goal(state: LabState, goal: Goal) -> _Wish | None:
+def _assemble_goal(state: LabState, goal: Goal) -> Wish | None:
     cannon, panel = find_thing(state, "laser_cannon"), _find_loose(state, PANEL)
     return None if cannon is None or panel is None else _bring(state, panel, cannon, "")
 
 
-def _assemble_box(state: LabState, goal: Goal) -> _Wish | None:
+def _assemble_box(state: LabState, goal: Goal) -> Wish | None:
     box = fuse_box_of(state, wanted_room(goal))
     return None if box is None else _fill_box(state, box, "")
 
 
-_TASKS: dict[str, Callable[[LabState, Goal], _Wish | None]] = {
+_TASKS: dict[str, Callable[[LabState, Goal], Wish | None]] = {
     "assemble_fusebox": _assemble_box,
     "assemble_laser": _assemble_goal,
     "break": _break,
@@ -391,5 +403,5 @@ _TASKS: dict[str, Callable[[LabState, Goal], _Wish | None]] = {
 }
 
 
-def _goal_wish(state: LabState, goal: Goal) -> _Wish | None:
+def _goal_wish(state: LabState, goal: Goal) -> Wish | None:
     return None if goal.holds(state) else _TASKS[goal.task](state, goal)

@@ -149,7 +149,10 @@ def test_knowledge_says_what_stands_in_the_way(is_brief: bool) -> None:
         for rooms in (frozenset[str](), frozenset({STATE["freeze_ray_1"].room}))
     )
     assert "blocked by a big box" not in free
-    assert all("blocked by a big box" in line for line in blocked.splitlines())
+    *hidden, arm = blocked.splitlines()
+    assert all("blocked by a big box" in line for line in hidden) and hidden
+    # The robotic arm takes the box away.
+    assert "robotic arm" in arm and "robotic arm" not in free
 
 
 @pytest.mark.parametrize(
@@ -161,6 +164,30 @@ def test_knowledge_lists_what_a_mentioned_thing_needs(speech: str, needed: str) 
     lines = select_knowledge(STATE, SPACE, said, KnowledgeSwitches(False, False, True), is_brief=True).environment
     assert needed in lines
     assert bool(lines) == bool(needed)
+
+
+@pytest.mark.parametrize(
+    ("state", "needed"),
+    [
+        (STATE.with_thing(STATE["apple_1"].with_flags("large")), ["embiggenator monitor"]),
+        (STATE.with_thing(ON_FLIPPER.with_flags("floating")), ["gravity flipper monitor"]),
+        (STATE.with_thing(replace(STATE["apple_1"], kind="carrot", original="apple")), ["time machine"]),
+        # What a needed device needs is told, too.
+        (
+            replace(STATE.with_thing(STATE["apple_1"].with_flags("large")), powered=frozenset()),
+            ["embiggenator monitor", "fuse box", "lever"],
+        ),
+        (replace(STATE, things=tuple(each for each in STATE.things if each.kind != "apple")), ["apple: none"]),
+        (STATE, []),
+    ],
+    ids=["large", "floating", "a carrot", "without power", "not there", "nothing in the way"],
+)
+def test_knowledge_lists_what_takes_an_obstacle_away(state: LabState, needed: list[str]) -> None:
+    said = (turn(state, LabAction("Speak", "Where is the apple?")),)
+    lines = select_knowledge(state, SPACE, said, KnowledgeSwitches(False, False, True), is_brief=True).environment
+    told = [line for line in lines.splitlines() if "apple" not in line]
+    assert all(any(each in line for line in lines.splitlines()) for each in needed)
+    assert bool(told) == bool(needed and needed != ["apple: none"])
 
 
 def test_instructions_of_the_person_stay_words() -> None:

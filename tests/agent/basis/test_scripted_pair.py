@@ -85,7 +85,7 @@ def test_the_frequent_advice_is_the_oracles_most_frequent_one() -> None:
     class CountedOracle(ScriptedOracle):
         def turn(self, view: OracleView) -> AssistantTurn:
             turn = super().turn(view)
-            step = re.search(r"Next: (\w+ [^:]+):", turn.thought)
+            step = re.search(r"Next: (\w+ [^.]+)\.", turn.thought)
             given[step[1] if step and turn.speech else ""] += 1
             return turn
 

@@ -162,8 +162,11 @@ def test_thoughts_have_the_words_of_the_short_prompts(run: Path) -> None:
     looked_up = []
     for example in learned(run, "compact=true", "perception=words"):
         prompt = example.messages[-1].content
-        if step := re.search(r"Next: \w+ (.+: .+?)\. (?:It is in|First go to) ", example.reply):
-            looked_up.append(step[1] in prompt)
+        if found := re.search(r"holding .+?\.(.* )Next: (\w+ [^.]+)\.", example.reply):
+            wanted = re.findall(r"\b(?:[A-Z][a-z]+) ([^.:]+: [^.]+)\.", found[1])
+            looked_up += [line in prompt for line in wanted]
+            # What is known stands before what follows from it.
+            assert wanted and found[1].index(wanted[0]) < found.start(2) - found.start(1)
             state = re.search(r"^In the .+, holding .+?\.", prompt, re.MULTILINE)
             assert state is not None and state[0] in example.reply
     assert len(looked_up) > 5 and sum(looked_up) >= 0.9 * len(looked_up)
