@@ -16,6 +16,7 @@ from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.systems.personalize.settings import PersonalizeSettings
 from tests.commands import run_module, started_module, wait_until
+from tests.in_process import call_housewise
 
 THREE_PLANNERS = """\
 title: Three planners in generated houses
@@ -75,7 +76,9 @@ def test_the_table_of_a_small_part_says_so(file: Path, tmp_path: Path) -> None:
     assert "These results are of a small part (--quick)." in experiment(tmp_path, "mine.yaml", "--quick")
 
 
-def test_the_table_says_with_which_commits_its_episodes_were_played(file: Path, tmp_path: Path) -> None:
+def test_the_table_says_with_which_commits_its_episodes_were_played(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     experiment(tmp_path, "mine.yaml", "--only", "planner=scripted", "--only", "seed=1", "--out", "out")
     header = read_table(tmp_path / "out" / "mine.csv").header
     assert header.episodes.commits == (header.made["commit"],)
@@ -85,7 +88,20 @@ def test_the_table_says_with_which_commits_its_episodes_were_played(file: Path, 
     played = json.loads(head)
     played["data"] |= {"commit": "f" * 40, "changed": True, "started": "2026-01-02T03:04:05+00:00"}
     record.write_text("\n".join([json.dumps(played), *lines, ""]))
-    experiment(tmp_path, "mine.yaml", "--only", "planner=scripted", "--only", "seed=1", "--out", "out", "--show")
+    opened: list[Path] = []
+
+    def open_counted(path: str | Path, *flags: int, **folder: int) -> int:
+        opened.append(Path(path))
+        return open_file(path, *flags, **folder)
+
+    open_file = os.open
+    monkeypatch.setattr(os, "open", open_counted)
+    monkeypatch.chdir(tmp_path)
+    call_housewise(
+        "experiment", "mine.yaml", "--only", "planner=scripted", "--only", "seed=1", "--out", "out", "--show", code=0
+    )
+    monkeypatch.undo()
+    assert [path.name for path in opened].count(record.name) == 1, "each record is read once"
     again = read_table(tmp_path / "out" / "mine.csv").header
     assert again.episodes.commits == ("f" * 40, header.made["commit"])
     assert again.episodes.changed and again.episodes.first.startswith("2026-01-02")
