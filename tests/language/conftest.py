@@ -13,7 +13,6 @@ import pytest
 
 from housewise.language import ChatModelError, ChatRequest, Message, Sampling
 from housewise.language.server.openai import OpenAIChatModel
-from tests.servers import serving
 
 Body = dict[str, Any]
 Answer = Callable[["Handler", Body], None]
@@ -140,13 +139,6 @@ def fails_if(when: Callable[[Body], Any], message: str, status: int = 400, says:
 def sends(raw: bytes, **headers: str) -> Answer:
     """Answers 200 with these bytes."""
     return lambda handler, body: handler.reply(200, raw, **headers)
-
-
-@pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with serving(ChatServer()) as running:
-        yield running
-        running.ending.set()
 
 
 KEY = "sk-very-secret-0123456789"
