@@ -15,7 +15,7 @@ from housewise.experiments.results_table import read_table
 from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.systems.personalize.settings import PersonalizeSettings
-from tests.commands import run_module, started_module, wait_until
+from tests.commands import one_line, run_module, started_module, wait_until
 from tests.in_process import call_housewise
 
 THREE_PLANNERS = """\
@@ -187,20 +187,19 @@ def test_half_written_values_are_refused(tmp_path: Path, content: str) -> None:
 
 
 def refuse(folder: Path, *words: str) -> str:
-    done = run_module("housewise", ["experiment", "mine.yaml", *words], cwd=folder)
-    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stdout + done.stderr
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        line = one_line(call_housewise("experiment", "mine.yaml", *words))
     assert not count_episodes(folder)
-    return done.stderr
+    return line
 
 
 def test_needed_files_are_named(file: Path, tmp_path: Path) -> None:
     needed = "inputs:\n  data: {description: the folder of the data, environment: HOUSE_FOLDER}\n"
     text = THREE_PLANNERS.replace("settings: {", 'settings: {data: "${data}", ')
     file.write_text(text.replace("axes:", f"{needed}axes:", 1))
-    done = run_module("housewise", ["experiment", "mine.yaml"], cwd=tmp_path)
-    assert "needs the folder of the data; give --input data=PATH or set HOUSE_FOLDER, or leave" in done.stderr
-    done = run_module("housewise", ["experiment", "mine.yaml", "--input", f"data={tmp_path / 'none'}"], cwd=tmp_path)
-    assert done.returncode == 2 and "none" in done.stderr
+    assert "needs the folder of the data; give --input data=PATH or set HOUSE_FOLDER, or leave" in refuse(tmp_path)
+    assert str(tmp_path / "none") in refuse(tmp_path, "--input", f"data={tmp_path / 'none'}")
 
 
 def test_results_do_not_tell_where_files_are_kept(file: Path, tmp_path: Path) -> None:
