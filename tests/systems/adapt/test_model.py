@@ -12,13 +12,9 @@ pytest.importorskip("openai")
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.adapt.record import CookingActionEvent, KitchenAnswerEvent, ThoughtEvent
 from tests.language.conftest import Answer, ChatServer, says
-from tests.systems.command_runs import adapt, record_of
+from tests.systems.command_runs import adapt, asking, record_of
 
 ASK = 'Ask "How do you take your coffee?"'
-
-
-def asking(server: ChatServer, *words: object) -> list[object]:
-    return ["--model", "m", "--base-url", server.url, *words]
 
 
 def lines(*actions: str) -> Sequence[Answer]:
