@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
-from housewise.core.files import find_paths
-from housewise.core.record_files import FINISHED
-from housewise.experiments.runner import ExperimentRunner
-from housewise.rollout.record_reader import read_summary
+from housewise.core.record import Header
 
 
 class EpisodeProvenance(BaseModel):
@@ -37,22 +34,35 @@ class EpisodeProvenance(BaseModel):
         return any(self.commits)
 
 
-class _Origin(NamedTuple):
-    """What one episode or call was measured with."""
+class MeasurementOrigin(NamedTuple):
+    """What one episode or call was measured with.
+
+    Attributes:
+        date: Its start, UTC, ISO 8601. Empty if it is not known.
+        commit: Commit of the program, if it is known.
+        changed: Whether the code differed from the commit.
+        software: Versions by package.
+    """
 
     date: str
     commit: str | None
     changed: bool
-    software: dict[str, str]
+    software: Mapping[str, str]
+
+    @classmethod
+    def of_episode(cls, header: Header) -> MeasurementOrigin:
+        """Return what an episode was played with."""
+        return cls(header.started, header.commit, bool(header.changed), header.software)
+
+    @classmethod
+    def of_call(cls, made: Mapping[str, Any]) -> MeasurementOrigin:
+        """Return what a call was made with, as its file says. Files of earlier versions do not say it."""
+        return cls(str(made.get("date") or ""), made.get("commit"), bool(made.get("changed")), made.get("software", {}))
 
 
-def read_episode_provenance(runner: ExperimentRunner) -> EpisodeProvenance:
-    """Return what the finished episodes and calls of an experiment were measured with.
-
-    Raises:
-        UserError: A record is damaged.
-    """
-    found = sorted([*_origins_of_calls(runner), *_origins_of_episodes(runner)], key=lambda origin: origin.date)
+def combine_origins(origins: Iterable[MeasurementOrigin]) -> EpisodeProvenance:
+    """Return what the finished episodes and calls of an experiment were measured with."""
+    found = sorted(origins, key=lambda origin: origin.date)
     dates = [origin.date for origin in found if origin.date]
     software: dict[str, dict[str, None]] = {}
     for origin in found:
@@ -65,18 +75,3 @@ def read_episode_provenance(runner: ExperimentRunner) -> EpisodeProvenance:
         last=dates[-1] if dates else "",
         software={package: tuple(versions) for package, versions in software.items()},
     )
-
-
-def _origins_of_episodes(runner: ExperimentRunner) -> Iterator[_Origin]:
-    for planned in runner.grid.measured_runs:
-        for path in find_paths(runner.folder / planned.folder / "episodes", f"*{FINISHED}"):
-            header, _ = read_summary(path)
-            if planned.measures_task(header.task):
-                yield _Origin(header.started, header.commit, bool(header.changed), header.software)
-
-
-def _origins_of_calls(runner: ExperimentRunner) -> Iterator[_Origin]:
-    for made in runner.function_provenance():
-        yield _Origin(
-            str(made.get("date") or ""), made.get("commit"), bool(made.get("changed")), made.get("software", {})
-        )

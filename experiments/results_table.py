@@ -21,7 +21,7 @@ from housewise.core.provenance import provenance
 from housewise.core.settings import nested_differences
 from housewise.core.text_files import read_text
 from housewise.core.validation import read_model
-from housewise.experiments.episode_provenance import EpisodeProvenance, read_episode_provenance
+from housewise.experiments.episode_provenance import EpisodeProvenance, combine_origins
 from housewise.experiments.experiment_file import Experiment
 from housewise.experiments.runner import ExperimentRunner, Measurement
 from housewise.language.adapters import adapter_fingerprint, bundled_adapters
@@ -158,6 +158,7 @@ def make_table(name: str, runner: ExperimentRunner) -> ResultsTable:
     # Opening a run reads its settings and episodes, so each is opened once.
     opened = {planned.folder: planned for planned in runner.grid.measured_runs}
     runs = {folder: runner.find_run(planned) for folder, planned in opened.items()}
+    measurements, origins = runner.measure()
     header = ResultsHeader(
         experiment=name,
         title=experiment.title,
@@ -177,10 +178,10 @@ def make_table(name: str, runner: ExperimentRunner) -> ResultsTable:
             },
         },
         adapters=_adapters(runner, [run for folder, run in runs.items() if opened[folder].model is None]),
-        episodes=read_episode_provenance(runner),
+        episodes=combine_origins(origins),
         made=provenance(),
     )
-    return ResultsTable(header, _to_frame(list(experiment.axes), runner.measurements()))
+    return ResultsTable(header, _to_frame(list(experiment.axes), measurements))
 
 
 def read_table(path: Path) -> ResultsTable:

@@ -25,6 +25,7 @@ from housewise.core.provenance import provenance
 from housewise.core.record import Record
 from housewise.core.settings import merge_nested, nest_value
 from housewise.core.text_files import read_json
+from housewise.experiments.episode_provenance import MeasurementOrigin
 from housewise.experiments.experiment_file import Experiment
 from housewise.experiments.grid import Cell, Grid, PlannedRun, PlannedTraining, cell_folder
 from housewise.experiments.published import read_published
@@ -145,32 +146,37 @@ class ExperimentRunner:
                 play_run(f"{index + 1} of {many}{left}: {planned.label}", run, self.observer)
                 seconds += [time.monotonic() - began] if is_open else []
 
-    def measurements(self) -> Iterator[Measurement]:
-        """Yield every measure of every finished episode of the measured runs."""
+    def measure(self) -> tuple[list[Measurement], list[MeasurementOrigin]]:
+        """Return every measure of every finished call and episode of the measured runs, and where these come from.
+
+        Raises:
+            UserError: A record is damaged.
+        """
+        found: list[Measurement] = []
+        origins: list[MeasurementOrigin] = []
         for cell, _ in self.grid.function_cells:
             path = self._values_file(cell)
-            values = _read_values(path) if path.exists() else []
+            if not path.exists():
+                continue
+            measured = _read_measured(path)
             # A function may measure more than an experiment is about, such as a control of several experiments.
-            yield from ((cell, "", value) for value in values if value.measure in self.experiment.measures_by_name)
+            known = (each for each in _parse_values(path, measured) if each.measure in self.experiment.measures_by_name)
+            found.extend((cell, "", value) for value in known)
+            origins.append(MeasurementOrigin.of_call(measured.get("made", {})))
         for planned in self.grid.measured_runs:
             episodes = self.folder / planned.folder / "episodes"
             memory = _read_memory(self.folder / planned.folder / MEMORY_AT_START)
             for record in read_records(episodes) if episodes.is_dir() else ():
                 if not planned.measures_task(record.header.task):
                     continue
+                origins.append(MeasurementOrigin.of_episode(record.header))
                 for name, measure in self.measures.items():
-                    yield from ((planned.cell, planned.name, value) for value in measure(name, record, memory))
+                    found.extend((planned.cell, planned.name, value) for value in measure(name, record, memory))
+        return found, origins
 
     def count_missing_calls(self) -> int:
         """Return how many calls of functions are not finished."""
         return sum(not self._values_file(cell).exists() for cell, _ in self.grid.function_cells)
-
-    def function_provenance(self) -> Iterator[dict[str, Any]]:
-        """Yield what each finished call of a function was made with. Files of earlier versions do not say it."""
-        for cell, _ in self.grid.function_cells:
-            path = self._values_file(cell)
-            if path.exists():
-                yield _read_measured(path).get("made", {})
 
     def find_run(self, planned: PlannedRun) -> Run:
         """Return a run as far as it is played. That of a trained model is as it was started, if it was."""
@@ -357,10 +363,10 @@ def _read_memory(folder: Path) -> Memory | None:
     return MemoryFolder(folder).load(people[0]) if len(people) == 1 else None
 
 
-def _read_values(path: Path) -> list[MeasuredValue]:
-    """Return the values that an experiment's function has measured for some levels."""
+def _parse_values(path: Path, measured: Mapping[str, Any]) -> list[MeasuredValue]:
+    """Return the values in a function's file, whose path is for the error."""
     try:
-        values = [MeasuredValue(**each) for each in _read_measured(path)["values"]]
+        values = [MeasuredValue(**each) for each in measured["values"]]
     except TypeError as error:
         raise DataError(f"{path}: {_NO_VALUES}") from error
     return [value._replace(value=float(value.value)) for value in values]

@@ -5,6 +5,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
@@ -16,7 +17,11 @@ from housewise.worlds.house.preferences import load_preferences
 from tests.commands import preload
 from tests.embeddings import VARIABLE as EMBEDDINGS
 from tests.embeddings import share_embeddings
+from tests.servers import serving
 from tests.worlds.house.toy import toy_task
+
+if TYPE_CHECKING:
+    from tests.language.conftest import ChatServer
 
 HOUSEKEEP = "HOUSEWISE_TEST_HOUSEKEEP"
 """Environment variable with the Housekeep folder during the tests, as only some of them may find it."""
@@ -70,6 +75,17 @@ def generated() -> RearrangementTask:
 def toy() -> RearrangementTask:
     """A small house of known measures; see tests/worlds/house/toy.py."""
     return toy_task()
+
+
+@pytest.fixture
+def server() -> Iterator["ChatServer"]:
+    """A chat server on this machine, which says hello until a test tells it otherwise."""
+    # openai, which its module imports, is optional.
+    from tests.language.conftest import ChatServer
+
+    with serving(ChatServer()) as running:
+        yield running
+        running.ending.set()
 
 
 @pytest.fixture(scope="module")

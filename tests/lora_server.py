@@ -17,12 +17,12 @@ import os
 import signal
 import sys
 import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from housewise.core.errors import UserError
 from housewise.language import ChatRequest, Message, Reply, Sampling
+from tests.servers import JsonHandler, LocalServer
 
 if TYPE_CHECKING:
     from housewise.language.local.model import LocalChatModel
@@ -31,7 +31,7 @@ Body = dict[str, Any]
 _ROOT = "root ::= reply\n"
 
 
-class LoraServer(ThreadingHTTPServer):
+class LoraServer(LocalServer):
     """Holds a model and its adapters.
 
     Args:
@@ -42,20 +42,14 @@ class LoraServer(ThreadingHTTPServer):
         port: where it listens; 0 for any.
     """
 
-    daemon_threads = True
-
     def __init__(self, model: str, name: str = "base", fault: str = "", max_rank: int = 16, port: int = 0) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
+        super().__init__(_Handler, port)
         self._model, self._base, self.fault, self._max_rank = model, name, fault, max_rank
         self._lock = threading.Lock()
         self.adapters: dict[str, str] = {}
         self.requests: list[tuple[str, Body]] = []
         self._opened: dict[str | None, LocalChatModel] = {}
         self._served = 0
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
     def answer(self, path: str, body: Body) -> tuple[int, Body | str]:
         with self._lock:
@@ -138,35 +132,25 @@ class LoraServer(ThreadingHTTPServer):
         request = ChatRequest(messages, sampling, prefix, grammar and grammar.removeprefix(_ROOT), may_be_empty=True)
         return model.complete([request])[0]
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that was killed is part of the tests."""
 
-
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(JsonHandler):
     server: LoraServer
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
 
     def do_GET(self) -> None:
         self._answer({})
 
     def do_POST(self) -> None:
-        self._answer(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+        self._answer(json.loads(self.read_body()))
 
     def _answer(self, body: Body) -> None:
         try:
             status, found = self.server.answer(self.path, body)
         except UserError as error:
             status, found = 400, _error(str(error))
-        raw = (found if isinstance(found, str) else json.dumps(found)).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "text/plain" if isinstance(found, str) else "application/json")
-        self.send_header("Content-Length", str(len(raw)))
-        self.end_headers()
-        self.wfile.write(raw)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
+        if isinstance(found, str):
+            self.reply(status, found.encode(), Content_Type="text/plain")
+        else:
+            self.reply(status, found)
 
 
 def _error(message: str) -> Body:

@@ -2,8 +2,7 @@
 
 import ast
 import json
-import subprocess
-import sys
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -22,18 +21,12 @@ def caught(function: object, *arguments: object) -> Exception:
     return raised.value
 
 
-def test_the_innermost_line_of_the_users_own_is_named(tmp_path: Path) -> None:
+def test_the_innermost_line_of_the_users_own_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "theirs.py").write_text("import json\ndef keep(text):\n    return json.loads(text)\n")
-    code = """
-import theirs
-from housewise.core.error_origin import describe_error
-try:
-    theirs.keep("{")
-except ValueError as error:
-    print(describe_error(error))
-"""
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert done.stdout.strip().endswith(", in theirs.py:3 (keep): return json.loads(text)"), done.stdout
+    monkeypatch.chdir(tmp_path)
+    theirs = runpy.run_path(str(tmp_path / "theirs.py"))
+    line = describe_error(caught(theirs["keep"], "{"))
+    assert line.endswith(", in theirs.py:3 (keep): return json.loads(text)"), line
 
 
 @pytest.mark.parametrize(

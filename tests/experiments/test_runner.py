@@ -16,7 +16,8 @@ from housewise.experiments.results_table import read_table
 from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.systems.personalize.settings import PersonalizeSettings
-from tests.commands import run_module, started_module, wait_until
+from tests.commands import one_line, run_module, started_module, wait_until
+from tests.in_process import call_housewise
 
 THREE_PLANNERS = """\
 title: Three planners in generated houses
@@ -78,7 +79,9 @@ def test_the_table_of_a_small_part_says_so(file: Path, tmp_path: Path) -> None:
     assert "These results are of a small part (--quick)." in experiment(tmp_path, "mine.yaml", "--quick")
 
 
-def test_the_table_says_with_which_commits_its_episodes_were_played(file: Path, tmp_path: Path) -> None:
+def test_the_table_says_with_which_commits_its_episodes_were_played(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     experiment(tmp_path, "mine.yaml", "--only", "planner=scripted", "--only", "seed=1", "--out", "out")
     header = read_table(tmp_path / "out" / "mine.csv").header
     assert header.episodes.commits == (header.made["commit"],)
@@ -88,7 +91,20 @@ def test_the_table_says_with_which_commits_its_episodes_were_played(file: Path, 
     played = json.loads(head)
     played["data"] |= {"commit": "f" * 40, "changed": True, "started": "2026-01-02T03:04:05+00:00"}
     record.write_text("\n".join([json.dumps(played), *lines, ""]))
-    experiment(tmp_path, "mine.yaml", "--only", "planner=scripted", "--only", "seed=1", "--out", "out", "--show")
+    opened: list[Path] = []
+
+    def open_counted(path: str | Path, *flags: int, **folder: int) -> int:
+        opened.append(Path(path))
+        return open_file(path, *flags, **folder)
+
+    open_file = os.open
+    monkeypatch.setattr(os, "open", open_counted)
+    monkeypatch.chdir(tmp_path)
+    call_housewise(
+        "experiment", "mine.yaml", "--only", "planner=scripted", "--only", "seed=1", "--out", "out", "--show", code=0
+    )
+    monkeypatch.undo()
+    assert [path.name for path in opened].count(record.name) == 1, "each record is read once"
     again = read_table(tmp_path / "out" / "mine.csv").header
     assert again.episodes.commits == ("f" * 40, header.made["commit"])
     assert again.episodes.changed and again.episodes.first.startswith("2026-01-02")
@@ -174,20 +190,19 @@ def test_half_written_values_are_refused(tmp_path: Path, content: str) -> None:
 
 
 def refuse(folder: Path, *words: str) -> str:
-    done = run_module("housewise", ["experiment", "mine.yaml", *words], cwd=folder)
-    assert done.returncode == 2 and done.stderr.count("\n") == 1, done.stdout + done.stderr
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        line = one_line(call_housewise("experiment", "mine.yaml", *words))
     assert not count_episodes(folder)
-    return done.stderr
+    return line
 
 
 def test_needed_files_are_named(file: Path, tmp_path: Path) -> None:
     needed = "inputs:\n  data: {description: the folder of the data, environment: HOUSE_FOLDER}\n"
     text = THREE_PLANNERS.replace("settings: {", 'settings: {data: "${data}", ')
     file.write_text(text.replace("axes:", f"{needed}axes:", 1))
-    done = run_module("housewise", ["experiment", "mine.yaml"], cwd=tmp_path)
-    assert "needs the folder of the data; give --input data=PATH or set HOUSE_FOLDER, or leave" in done.stderr
-    done = run_module("housewise", ["experiment", "mine.yaml", "--input", f"data={tmp_path / 'none'}"], cwd=tmp_path)
-    assert done.returncode == 2 and "none" in done.stderr
+    assert "needs the folder of the data; give --input data=PATH or set HOUSE_FOLDER, or leave" in refuse(tmp_path)
+    assert str(tmp_path / "none") in refuse(tmp_path, "--input", f"data={tmp_path / 'none'}")
 
 
 def test_results_do_not_tell_where_files_are_kept(file: Path, tmp_path: Path) -> None:

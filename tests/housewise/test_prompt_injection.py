@@ -7,7 +7,7 @@ model on this machine whose tokens are looked at.
 import contextlib
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -48,7 +48,6 @@ from tests.commands import housewise
 from tests.language.conftest import Body, ChatServer, Handler, completion
 from tests.language.tiny import SPECIAL
 from tests.selftrain.tiny import save_talker, training
-from tests.servers import serving
 from tests.systems.command_runs import ATTIC, adapt, basis, stars
 from tests.worlds.choices.crafted import ambik_file, ambik_row
 
@@ -74,12 +73,6 @@ def check_sent(requests: Sequence[Body]) -> None:
             begun = {line.partition("obey")[0] for line in content.splitlines()}
             assert begun.isdisjoint(["system: ", "user: ", "Rule 1: ", "Person: ", "Robot: "]), content
             assert not set("\x1b\x00\u2028\u2029\x85") & set(content)
-
-
-@pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with serving(ChatServer()) as running:
-        yield running
 
 
 def asking(server: ChatServer, *words: object) -> list[object]:

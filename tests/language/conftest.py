@@ -6,14 +6,13 @@ import json
 import threading
 import traceback
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
 from housewise.language import ChatModelError, ChatRequest, Message, Sampling
 from housewise.language.server.openai import OpenAIChatModel
-from tests.servers import serving
+from tests.servers import JsonHandler, LocalServer
 
 Body = dict[str, Any]
 Answer = Callable[["Handler", Body], None]
@@ -37,16 +36,13 @@ def completion(*texts: str | None, logprobs: bool = False, usage: bool = True, *
     return {"id": "chat-1", "object": "chat.completion", "created": 1, "model": "m", "choices": choices, **counts}
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(JsonHandler):
     """Answers a request with the server's next answer; the last one stays."""
 
     server: ChatServer
-    protocol_version = "HTTP/1.1"
-    # Or else what follows the head of an answer waits until the head is acknowledged: 40 ms a request.
-    disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        body = json.loads(self.read_body())
         with self.server.lock:
             self.server.requests.append(body)
             self.server.headers.append({name.lower(): value for name, value in self.headers.items()})
@@ -71,29 +67,16 @@ class Handler(BaseHTTPRequestHandler):
                 200, {"object": "list", "data": [{"id": name, "object": "model"} for name in self.server.models]}
             )
 
-    def reply(self, status: int, body: Body | bytes, **headers: str) -> None:
-        raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-        self.send_response(status)
-        for name, value in {"Content_Type": "application/json", "Content_Length": str(len(raw)), **headers}.items():
-            self.send_header(name.replace("_", "-"), value)
-        self.end_headers()
-        self.wfile.write(raw)
-
     def drop(self) -> None:
         """Close the connection as a crashed server does."""
         self.close_connection = True
 
-    def log_message(self, format: str, *args: Any) -> None:
-        pass
 
-
-class ChatServer(ThreadingHTTPServer):
+class ChatServer(LocalServer):
     """Collects what it is asked and plays answers in turn."""
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
+        super().__init__(Handler)
         self.lock = threading.Lock()
         self.requests: list[Body] = []
         self.headers: list[dict[str, str]] = []
@@ -104,15 +87,8 @@ class ChatServer(ThreadingHTTPServer):
         self.under_way = self.most_under_way = 0
         self.ending = threading.Event()
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
-
     def play(self, *answers: Answer) -> None:
         self.answers = list(answers)
-
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that gave up is part of the tests, not worth a traceback."""
 
 
 def says(*texts: str | None, **options: Any) -> Answer:
@@ -140,13 +116,6 @@ def fails_if(when: Callable[[Body], Any], message: str, status: int = 400, says:
 def sends(raw: bytes, **headers: str) -> Answer:
     """Answers 200 with these bytes."""
     return lambda handler, body: handler.reply(200, raw, **headers)
-
-
-@pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with serving(ChatServer()) as running:
-        yield running
-        running.ending.set()
 
 
 KEY = "sk-very-secret-0123456789"

@@ -1,6 +1,6 @@
 """Runs that cannot start: one line, and nothing is left of them."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -8,17 +8,15 @@ import pytest
 
 from tests.commands import housewise, one_line
 from tests.language.conftest import ChatServer, fails
-from tests.servers import serving
 
 NO_KEY = {"OPENAI_API_KEY": "", "OPENAI_BASE_URL": ""}
 SHORT = ("--houses", "1", "max_steps=5")
 
 
 @pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with serving(ChatServer()) as running:
-        running.models = ["mistral", "qwen"]
-        yield running
+def server(server: ChatServer) -> ChatServer:
+    server.models = ["mistral", "qwen"]
+    return server
 
 
 @pytest.mark.parametrize(

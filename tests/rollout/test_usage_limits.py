@@ -4,7 +4,6 @@ import json
 import os
 import pickle
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,6 @@ from housewise.rollout.settings import ExecutionSettings, Price
 from housewise.rollout.usage_limits import LimitReachedError, RunUsage
 from tests.commands import run_module
 from tests.language.conftest import ChatServer, says
-from tests.servers import serving
 
 # What each request to the server takes; see tests.language.conftest.completion.
 READ, WRITTEN = 11, 7
@@ -33,11 +31,9 @@ CHOICES = "--system clipr repeats=2 training=false max_questions=2"
 
 
 @pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with serving(ChatServer()) as running:
-        running.play(says("Action: Search cabinet_0"))
-        yield running
-        running.ending.set()
+def server(server: ChatServer) -> ChatServer:
+    server.play(says("Action: Search cabinet_0"))
+    return server
 
 
 def run(server: ChatServer | None, folder: Path, *words: object, code: int = 0) -> subprocess.CompletedProcess[str]:

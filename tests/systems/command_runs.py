@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from housewise.rollout.record_reader import read_record
-from tests.commands import run_module
+from tests.commands import one_line, run_module
+from tests.in_process import call_housewise
 from tests.language.conftest import ChatServer
 
 NEVER = "http://127.0.0.1:1/v1"
@@ -41,6 +42,11 @@ def run_system(system: str, *words: object, code: int = 0, input: str = "") -> s
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr if code else done.stdout
+
+
+def refusal(system: str, *words: object) -> str:
+    """Return the line with which ``housewise run`` refuses words before anything is played."""
+    return one_line(call_housewise("run", "--system", system, *words))
 
 
 adapt = partial(run_system, "adapt")

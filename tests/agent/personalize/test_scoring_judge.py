@@ -8,13 +8,13 @@ import pytest
 from housewise.agent.personalize.lettered_questions import LetteredQuestion, score_options
 from housewise.agent.personalize.placement_candidates import PlacementCandidates
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds
-from housewise.agent.personalize.planner import Attempt, Plan
+from housewise.agent.personalize.planner import Attempt, Plan, Planner
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.core.errors import UserError
-from housewise.language.base import ChatRequest, Message
+from housewise.language.base import ChatModel, ChatRequest, Message
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 from tests.agent.personalize.helpers import JUDGING, LetterModel, RecordingModel, house, make_note, recalled, visits
@@ -35,6 +35,16 @@ class ScoringModel(RecordingModel):
         return [math.log(self.likely.get(text.strip(), 1e-9)) for text in continuations]
 
 
+def scoring_planner(
+    model: ChatModel,
+    confidence: ConfidenceThresholds | None = None,
+    knowledge: PreferenceKnowledge | None = None,
+    context: RememberingContext = JUDGING,
+) -> Planner:
+    judging = JudgingConfig(score_placements=True, confidence=confidence or ConfidenceThresholds())
+    return make_llm_planner(model, context, config=PlannerConfig(judging=judging), knowledge=knowledge)
+
+
 def judged(
     model: ScoringModel,
     confidence: float = 0.5,
@@ -42,8 +52,17 @@ def judged(
     attempts: Sequence[Attempt] = ENTERED,
     knowledge: PreferenceKnowledge | None = None,
 ) -> Plan:
-    config = PlannerConfig(judging=JudgingConfig(score_placements=True, confidence=ConfidenceThresholds(confidence)))
-    return make_llm_planner(model, JUDGING, config=config, knowledge=knowledge).plan(graph or house(), attempts)
+    return scoring_planner(model, ConfidenceThresholds(confidence), knowledge).plan(graph or house(), attempts)
+
+
+def hall() -> SceneGraph:
+    """A hall with a mug on its chest, and two shelves."""
+    graph = SceneGraph(["hall 1"])
+    graph.update(
+        SymbolicObservation(dict.fromkeys(("hall 1 chest 3", "hall 1 shelf 4", "hall 1 shelf 5"), "hall 1"), {})
+    )
+    graph.update(SymbolicObservation({"hall 1 chest 3": "hall 1"}, {"mug 1": "hall 1 chest 3"}))
+    return graph
 
 
 @pytest.mark.parametrize(("confidence", "verdict"), [(0.1, "hall shelf"), (0.3, "fine")])
@@ -67,38 +86,22 @@ def test_a_plan_that_is_asked_for_again_keeps_the_scores_of_its_judgements() -> 
 def test_with_others_alike_a_model_may_be_less_sure_and_of_strange_kinds_surer() -> None:
     plain, alike = PlacementCandidates("sink", ("sink",)), PlacementCandidates("sink", ("sink",), has_similar=True)
     thresholds = ConfidenceThresholds(0.4, 0.2, 1.0, frozenset({"mug"}))
-    assert [
-        thresholds.threshold_for("mug 1", plain),
-        thresholds.threshold_for("mug 1", alike),
-        thresholds.threshold_for("ladle 2", plain),
-    ] == [
-        0.4,
-        0.2,
-        1.0,
-    ]
-    assert thresholds.threshold_for("ladle 2", alike) == 0.2
+    asked = (("mug 1", plain), ("mug 1", alike), ("ladle 2", plain), ("ladle 2", alike))
+    assert [thresholds.threshold_for(*each) for each in asked] == [0.4, 0.2, 1.0, 0.2]
     for same in (
         ConfidenceThresholds(0.7),
         ConfidenceThresholds(0.7, familiar=frozenset({"mug"})),
         ConfidenceThresholds(0.7, unfamiliar=0.9),
     ):
-        assert {same.threshold_for(thing, each) for thing in ("mug 1", "ladle 2") for each in (plain, alike)} == {0.7}
-    assert (
-        ConfidenceThresholds(0.0, 0.2)
-        and ConfidenceThresholds(unfamiliar=1.0)
-        and not ConfidenceThresholds(0.0, 0.0)
-        and not ConfidenceThresholds()
-    )
+        assert {same.threshold_for(*each) for each in asked} == {0.7}
+    assert ConfidenceThresholds(0.0, 0.2) and ConfidenceThresholds(unfamiliar=1.0)
+    assert not ConfidenceThresholds(0.0, 0.0) and not ConfidenceThresholds()
 
 
 def test_a_model_leaves_alone_what_it_was_not_taught_to_judge() -> None:
     model = ScoringModel(fine=0.1, hall_shelf=0.9)
-    config = PlannerConfig(
-        judging=JudgingConfig(
-            score_placements=True, confidence=ConfidenceThresholds(0.5, unfamiliar=1.0, familiar=frozenset({"mug"}))
-        )
-    )
-    plan = make_llm_planner(model, JUDGING, config=config).plan(house(), ENTERED)
+    confidence = ConfidenceThresholds(0.5, unfamiliar=1.0, familiar=frozenset({"mug"}))
+    plan = scoring_planner(model, confidence).plan(house(), ENTERED)
     assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
 
 
@@ -111,13 +114,8 @@ def test_what_is_asked_goes_on_from_what_has_been_judged_before() -> None:
 
 
 def test_of_a_kind_of_place_one_is_rated() -> None:
-    graph = SceneGraph(["hall 1"])
-    graph.update(
-        SymbolicObservation(dict.fromkeys(("hall 1 chest 3", "hall 1 shelf 4", "hall 1 shelf 5"), "hall 1"), {})
-    )
-    graph.update(SymbolicObservation({"hall 1 chest 3": "hall 1"}, {"mug 1": "hall 1 chest 3"}))
     model = ScoringModel(fine=0.9)
-    judged(model, graph=graph, attempts=visits("hall 1"))
+    judged(model, graph=hall(), attempts=visits("hall 1"))
     assert model.scored == [("Objects:\nmug on hall chest:", (" hall shelf 4\n", " fine\n", " elsewhere\n"))]
 
 
@@ -164,29 +162,20 @@ def test_what_it_has_put_somewhere_stays_there() -> None:
 
 def test_the_same_is_rated_once_in_an_episode() -> None:
     model = ScoringModel(fine=0.9)
-    planner = make_llm_planner(
-        model,
-        JUDGING,
-        config=PlannerConfig(judging=JudgingConfig(score_placements=True, confidence=ConfidenceThresholds(0.5))),
-    )
+    planner = scoring_planner(model, ConfidenceThresholds(0.5))
     for _ in range(2):
         planner.plan(house(), ENTERED)
     assert len(model.scored) == 2
 
 
 def test_in_another_order_the_same_is_rated_once_and_the_first_place_of_its_kind_is_taken() -> None:
-    graph = SceneGraph(["hall 1"])
-    graph.update(
-        SymbolicObservation(dict.fromkeys(("hall 1 chest 3", "hall 1 shelf 4", "hall 1 shelf 5"), "hall 1"), {})
-    )
-    graph.update(SymbolicObservation({"hall 1 chest 3": "hall 1"}, {"mug 1": "hall 1 chest 3"}))
     model, nearest = ScoringModel(hall_shelf_4=0.9), {"hall 1 shelf 4": 1.0, "hall 1 shelf 5": 2.0}
     config = PlannerConfig(judging=JudgingConfig(score_placements=True, constrain_to_judgements=True))
     planner = make_llm_planner(model, JUDGING, config=config, route=lambda start, end: nearest.get(end, 3.0))
-    planner.plan(graph, visits("hall 1"))
+    planner.plan(hall(), visits("hall 1"))
     assert '"place mug on hall shelf 4"' in model.requests[0].grammar.replace("\\nstep 6: ", '" "')
     nearest["hall 1 shelf 4"] = 2.5
-    planner.plan(graph, visits("hall 1"))
+    planner.plan(hall(), visits("hall 1"))
     assert "place mug on hall shelf 5" in model.requests[1].grammar and len(model.scored) == 1
 
 
@@ -194,8 +183,7 @@ def test_a_server_is_asked_one_question_with_letters_about_each_thing_all_at_onc
     graph = house()
     graph.update(SymbolicObservation({"kitchen 0 sink 2": "kitchen 0"}, {"plate 2": "kitchen 0 sink 2"}))
     model = LetterModel("hall shelf")
-    config = PlannerConfig(judging=JudgingConfig(score_placements=True))
-    planner = make_llm_planner(model, JUDGING, config=config)
+    planner = scoring_planner(model)
     plan = planner.plan(graph, ENTERED)
     [questions] = model.asked
     assert ["Where does mug belong? It is on kitchen sink." in text for text in questions] == [True, False, False]
@@ -214,15 +202,11 @@ def test_many_options_are_compared_in_parts() -> None:
 
 
 def test_a_server_without_log_probabilities_is_named() -> None:
-    config = PlannerConfig(judging=JudgingConfig(score_placements=True))
-    planner = make_llm_planner(RecordingModel(" A"), JUDGING, config=config)
     with pytest.raises(UserError, match=r"returns no log-probabilities .* score_placements=false"):
-        planner.plan(house(), ENTERED)
+        scoring_planner(RecordingModel(" A")).plan(house(), ENTERED)
 
 
 def test_a_prompt_without_judgements_is_asked_as_ever() -> None:
     plain = RememberingContext(RememberingTemplate.load("planner"))
-    plan = make_llm_planner(
-        RecordingModel(" go to mug 1"), plain, config=PlannerConfig(judging=JudgingConfig(score_placements=True))
-    ).plan(house(), [])
+    plan = scoring_planner(RecordingModel(" go to mug 1"), context=plain).plan(house(), [])
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"]

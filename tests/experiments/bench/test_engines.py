@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.experiments.bench.engines import compare_engines, make_calls
 from housewise.experiments.bench.peers import LlamaServer, TokenPrompt
-from tests.servers import serving
+from tests.servers import JsonHandler, LocalServer, serving
 
 
 @pytest.fixture(scope="module")
@@ -42,31 +41,20 @@ def test_every_round_has_other_work() -> None:
     assert make_calls("plans", 4, 2, 400, episodes, 0).calls == [[plans[2] for plans in episodes]]
 
 
-class Server(BaseHTTPRequestHandler):
+class Handler(JsonHandler):
     """Says that it wrote a token less than asked."""
 
     def do_GET(self) -> None:
-        self.answer({"build_info": "b1", "total_slots": 4})
+        self.reply(200, {"build_info": "b1", "total_slots": 4})
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.answer({"tokens_predicted": body["n_predict"] - 1})
-
-    def answer(self, body: dict[str, object]) -> None:
-        raw = json.dumps(body).encode()
-        self.send_response(200)
-        self.send_header("content-length", str(len(raw)))
-        self.end_headers()
-        self.wfile.write(raw)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+        self.reply(200, {"tokens_predicted": json.loads(self.read_body())["n_predict"] - 1})
 
 
 @pytest.fixture
 def address() -> Iterator[str]:
-    with serving(ThreadingHTTPServer(("127.0.0.1", 0), Server)) as running:
-        yield f"http://127.0.0.1:{running.server_address[1]}/v1"
+    with serving(LocalServer(Handler)) as running:
+        yield running.url
 
 
 def test_a_server_that_writes_less_than_asked_is_refused(address: str, model: str) -> None:

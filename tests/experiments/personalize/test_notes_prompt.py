@@ -1,7 +1,6 @@
 """The documented prompt for 200 notes, and its judgements as JSON by a server and by the bundled model."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,7 +19,6 @@ from housewise.language.base import ChatModel, Sampling
 from housewise.language.server.openai import OpenAIChatModel
 from housewise.worlds.house.scene_graph import SceneGraph
 from tests.language.conftest import Body, ChatServer, Handler, completion
-from tests.servers import serving
 
 PAGE = Path(__file__).parents[3] / "docs" / "personalize.md"
 Noted = tuple[SceneGraph, RecalledPreferences]
@@ -29,12 +27,6 @@ Noted = tuple[SceneGraph, RecalledPreferences]
 @pytest.fixture(scope="module")
 def noted() -> Noted:
     return notes_prompt.noted_house()
-
-
-@pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with serving(ChatServer()) as running:
-        yield running
 
 
 def test_the_page_shows_the_prompt_as_it_is(noted: Noted, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,8 +28,8 @@ def test_each_system_loads_its_configurations_by_their_short_names(name: str) ->
     loaded = find_system(system).load(Path(short))
     assert loaded == find_system(system).load(packaged_configs()[name]) != find_system(system).load()
     assert configured_systems(Path(name), [], "personalize")[0] == system
-    assert name in json.loads(output(housewise("list", "configs", "--json")))["configs"]
-    assert f"with {short})" in output(housewise("settings", system, "--config", short, COLUMNS="500"))
+    assert name in json.loads(output(call_housewise("list", "configs", "--json")))["configs"]
+    assert f"with {short})" in output(call_housewise("settings", system, "--config", short, COLUMNS="500"))
 
 
 def test_a_run_takes_the_papers_settings_without_the_training(tmp_path: Path) -> None:
@@ -66,14 +66,14 @@ def test_a_recipe_keeps_its_settings_when_it_is_read_back(tmp_path: Path) -> Non
 
 
 def test_a_copy_of_a_systems_configuration_is_accepted_where_the_name_is(tmp_path: Path) -> None:
-    output(housewise("copy", "config", "personalize/paper", tmp_path))
+    output(call_housewise("copy", "config", "personalize/paper", tmp_path))
     assert load_selftraining(tmp_path / "paper.yaml") == load_selftraining(Path("personalize/paper"))
 
 
 @pytest.mark.parametrize("content", ["run: [1]", "run:", "run: 5"])
 def test_a_recipe_without_settings_of_a_run_is_one_line(content: str, tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(content)
-    assert "setting run: has keys of its own" in one_line(housewise("run", "--config", tmp_path / "mine.yaml"))
+    assert "setting run: has keys of its own" in one_line(call_housewise("run", "--config", tmp_path / "mine.yaml"))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_recipe_without_settings_of_a_run_is_one_line(content: str, tmp_path: 
     ],
 )
 def test_what_names_no_configuration_is_one_line(words: tuple[str, ...], message: str) -> None:
-    assert message in one_line(housewise(*words))
+    assert message in one_line(call_housewise(*words))
 
 
 @pytest.mark.parametrize(

@@ -20,41 +20,43 @@ def folder(tmp_path: Path) -> MemoryFolder:
     return MemoryFolder(tmp_path / "memories")
 
 
+def memory(folder: MemoryFolder, *words: str | Path) -> str:
+    """Return what ``housewise memory`` prints."""
+    return output(memory_command(folder.root, *words))
+
+
+def refusal(folder: MemoryFolder, *words: str | Path) -> str:
+    """Return the line with which ``housewise memory`` refuses something."""
+    return one_line(memory_command(folder.root, *words))
+
+
 def test_a_memory_from_its_first_note_to_its_last(folder: MemoryFolder) -> None:
-    assert "housewise memory add" in output(memory_command(folder.root, "show"))
-    output(memory_command(folder.root, "add", "ada", "no shoes in the kitchen", "--thing", "Shoe", "--room", "kitchen"))
+    assert "housewise memory add" in memory(folder, "show")
+    memory(folder, "add", "ada", "no shoes in the kitchen", "--thing", "Shoe", "--room", "kitchen")
     mug = ("--thing", "mug", "--receptacle", "sink")
     for value in ("1", "1", "-1"):
-        output(memory_command(folder.root, "add", "ada", "--kind", "reaction", "--value", value, *mug))
+        memory(folder, "add", "ada", "--kind", "reaction", "--value", value, *mug)
     rule, *_, disliked = folder.load("ada").notes
     assert (rule.kind, rule.about.things, rule.text) == ("rule", ("shoe",), "no shoes in the kitchen")
-    assert re.search(r"ada +4 notes", output(memory_command(folder.root, "show")))
+    assert re.search(r"ada +4 notes", memory(folder, "show"))
 
-    shown = output(memory_command(folder.root, "show", "ada", "--thing", "mug")).splitlines()
+    shown = memory(folder, "show", "ada", "--thing", "mug").splitlines()
     assert len(shown) == 4 and f"digest {folder.load('ada').digest}" in shown[-1]
     assert shown[0].startswith(f"{disliked.id}  reaction  -1") and "1 note for it, 2 against it" in shown[0]
     assert all(f"overruled by {disliked.id}" in line for line in shown[1:3])
-    everything = output(memory_command(folder.root, "show", "ada")).splitlines()
+    everything = memory(folder, "show", "ada").splitlines()
     assert [line[:12] for line in everything[:-1]] == [note.id for note in folder.load("ada").notes]
-    assert (
-        len(output(memory_command(folder.root, "show", "ada", "--max-notes", "1", "--kind", "rule")).splitlines()) == 2
-    )
+    assert len(memory(folder, "show", "ada", "--max-notes", "1", "--kind", "rule").splitlines()) == 2
 
-    output(
-        memory_command(
-            folder.root, "edit", "ada", disliked.id[:6], "--value", "left", "--receptacle", "", "--thing", "cup"
-        )
-    )
+    memory(folder, "edit", "ada", disliked.id[:6], "--value", "left", "--receptacle", "", "--thing", "cup")
     corrected = folder.load("ada").notes[-1]
     assert (corrected.value, corrected.about.things, corrected.about.receptacle) == ("left", ("cup",), None)
 
-    assert "2 notes of ada would be forgotten; confirm with --yes" in one_line(
-        memory_command(folder.root, "forget", "ada", "--thing", "mug")
-    )
-    assert len(output(memory_command(folder.root, "forget", "ada", "--thing", "mug", "--yes")).splitlines()) == 3
-    assert corrected.original_id in output(memory_command(folder.root, "forget", "ada", corrected.original_id[:5]))
+    assert "2 notes of ada would be forgotten; confirm with --yes" in refusal(folder, "forget", "ada", "--thing", "mug")
+    assert len(memory(folder, "forget", "ada", "--thing", "mug", "--yes").splitlines()) == 3
+    assert corrected.original_id in memory(folder, "forget", "ada", corrected.original_id[:5])
     assert folder.load("ada").notes == (rule,)
-    output(memory_command(folder.root, "forget", "ada", "--everything", "--yes"))
+    memory(folder, "forget", "ada", "--everything", "--yes")
     assert folder.load("ada").notes == () and "shoes" not in folder.notes_path("ada").read_text()
 
 
@@ -62,14 +64,14 @@ def test_out_to_an_editor_and_back(folder: MemoryFolder, tmp_path: Path) -> None
     seen = [reaction("mug", "sink", 1.0), reaction("tasse à café", "sink", 1.0)]
     folder.save(Memory("ada", seen))
     file = tmp_path / "ada.yaml"
-    assert "2 notes" in output(memory_command(folder.root, "export", "ada", "--out", file))
+    assert "2 notes" in memory(folder, "export", "ada", "--out", file)
     text = file.read_text("utf-8")
     assert "tasse à café" in text
     file.write_text(text.replace("value: 1.0", "value: -1.0", 1), "utf-8")
-    assert "0 notes added, 1 corrected, 1 known already" in output(memory_command(folder.root, "import", "ada", file))
+    assert "0 notes added, 1 corrected, 1 known already" in memory(folder, "import", "ada", file)
     assert {note.value for note in folder.load("ada").notes} == {1.0, -1.0}
-    assert "1 had been forgotten and stay so" not in output(memory_command(folder.root, "import", "ada", file))
-    assert "exists already" in one_line(memory_command(folder.root, "export", "ada", "--out", file))
+    assert "1 had been forgotten and stay so" not in memory(folder, "import", "ada", file)
+    assert "exists already" in refusal(folder, "export", "ada", "--out", file)
 
 
 def test_to_another_house_as_lines(folder: MemoryFolder, tmp_path: Path) -> None:
@@ -89,7 +91,7 @@ def test_to_another_house_as_lines(folder: MemoryFolder, tmp_path: Path) -> None
 def test_what_was_concluded_goes_with_a_correction_and_is_shown(folder: MemoryFolder) -> None:
     seen = reaction("mug", "sink", 1.0)
     folder.save(Memory("ada", [seen, Note(person="ada", kind="rule", text="all in the sink", derived_from=(seen.id,))]))
-    assert "all in the sink" in output(memory_command(folder.root, "edit", "ada", seen.id, "--value", "-1"))
+    assert "all in the sink" in memory(folder, "edit", "ada", seen.id, "--value", "-1")
     assert [note.value for note in folder.load("ada").notes] == [-1.0]
 
 
@@ -119,7 +121,7 @@ def test_a_mistake_is_one_line_and_changes_nothing(
 ) -> None:
     folder.save(Memory("ada", [reaction("mug", "sink", 1.0)]))
     before = {path: path.read_bytes() for path in folder.root.rglob("*") if path.is_file()}
-    line = one_line(memory_command(folder.root, *arguments))
+    line = refusal(folder, *arguments)
     assert complaint in line and len(line) < 400
     after = {path: path.read_bytes() for path in folder.root.rglob("*") if path.is_file() and path.name != ".lock"}
     assert after == {path: content for path, content in before.items() if path.name != ".lock"}
@@ -139,7 +141,7 @@ def test_a_damaged_memory_is_one_line_for_every_command(
     folder: MemoryFolder, tmp_path: Path, lines: list[str], complaint: str
 ) -> None:
     folder.save(Memory("ada", [reaction("mug", "sink", 1.0)]))
-    output(memory_command(folder.root, "export", "ada", "--out", tmp_path / "ada.yaml"))
+    memory(folder, "export", "ada", "--out", tmp_path / "ada.yaml")
     folder.notes_path("ada").write_text("\n".join(lines))
     for arguments in (
         ("show",),
@@ -150,23 +152,14 @@ def test_a_damaged_memory_is_one_line_for_every_command(
         ("export", "ada"),
         ("import", "ada", tmp_path / "ada.yaml"),
     ):
-        line = one_line(memory_command(folder.root, *arguments))
+        line = refusal(folder, *arguments)
         assert str(folder.notes_path("ada")) in line and complaint in line
     assert folder.notes_path("ada").read_text() == "\n".join(lines)
 
 
 def test_notes_cannot_speak_to_the_terminal(folder: MemoryFolder) -> None:
-    output(
-        memory_command(
-            folder.root,
-            "add",
-            "ada",
-            "\x1b]0;owned\x07[bold red]x[/] \x9b31m :smile: ignore the above",
-            "--value",
-            "[i]",
-        )
-    )
-    shown = output(memory_command(folder.root, "show", "ada"))
+    memory(folder, "add", "ada", "\x1b]0;owned\x07[bold red]x[/] \x9b31m :smile: ignore the above", "--value", "[i]")
+    shown = memory(folder, "show", "ada")
     assert "[bold red]x[/]" in shown and ":smile: ignore the above" in shown and "[i]" in shown
     assert not set(shown) & set("\x1b\x07\x9b")
 
@@ -177,4 +170,4 @@ def test_by_meaning_a_teacup_brings_mugs_to_mind(folder: MemoryFolder) -> None:
     folder.save(Memory("ada", notes))
     result = memory_command(folder.root, "show", "ada", "--thing", "teacup", "--meaning", "--max-notes", "1")
     assert result.returncode == 0 and re.search(r"reaction +1 +mug, cupboard.*by meaning, 0\.\d\d", result.stdout)
-    assert "nothing is recalled" in output(memory_command(folder.root, "show", "ada", "--thing", "teacup"))
+    assert "nothing is recalled" in memory(folder, "show", "ada", "--thing", "teacup")

@@ -4,23 +4,20 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from housewise.systems.personalize.record import read_house_record, read_house_records
 from tests.commands import housewise, one_line, started_module
-from tests.language.conftest import ChatServer, Handler, completion
-from tests.servers import serving
+from tests.language.conftest import ChatServer, Handler, says
 
 
 @pytest.fixture
-def server() -> Iterator[ChatServer]:
+def server(server: ChatServer) -> ChatServer:
     """A server whose model explores the kitchen and takes that for all there is to do."""
-    with serving(ChatServer()) as running:
-        running.answers = [lambda handler, _: handler.reply(200, completion(" go to kitchen 0\nmission complete"))]
-        yield running
+    server.play(says(" go to kitchen 0\nmission complete"))
+    return server
 
 
 def test_a_scripted_run_leaves_records_and_figures(tmp_path: Path) -> None:

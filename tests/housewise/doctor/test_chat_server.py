@@ -2,7 +2,6 @@
 
 import base64
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +16,14 @@ from housewise.language.server.request_parameters import GRAMMAR_FIELDS
 from tests.housewise.doctor.asking import KEY, doctor
 from tests.language.conftest import Answer, Body, ChatServer, Handler, completion, fails, sends
 from tests.selftrain.tiny import save_talker
-from tests.servers import serving
 
 LIKELY = {"content": [{"token": "a", "logprob": -0.5, "top_logprobs": [{"token": "b", "logprob": -1.0}]}]}
 
 
 @pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with serving(ChatServer()) as running:
-        running.models = ["m"]
-        yield running
-        running.ending.set()
+def server(server: ChatServer) -> ChatServer:
+    server.models = ["m"]
+    return server
 
 
 def able(field: str | None = None, sees: bool = False, logprobs: Any = None) -> Answer:

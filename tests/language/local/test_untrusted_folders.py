@@ -112,7 +112,7 @@ def test_settings_that_are_none_are_refused(tmp_path: Path, content: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "changes",
+    "odd",
     [
         {"layer_replication": [[0, 9]]},
         {"layer_replication": [[0, 10**9]]},
@@ -135,35 +135,24 @@ def test_settings_that_are_none_are_refused(tmp_path: Path, content: str) -> Non
         {"base_model_name_or_path": ["a"]},
         {"lora_alpha": "x"},
         {"layers_to_transform": "x"},
-    ],
-    ids=lambda changes: json.dumps(changes)[:50],
-)
-def test_odd_settings_of_an_adapter_end_in_a_line(
-    made: tuple[Path, Path], tmp_path: Path, changes: dict[str, object]
-) -> None:
-    model, plain = made
-    adapter = shutil.copytree(plain, tmp_path / "adapter")
-    change(adapter / "adapter_config.json", **changes)
-    try:
-        load_model(str(model), adapter, "cpu", "float32")
-    except ChatModelError as error:
-        assert str(error).startswith(f"adapter {adapter}: ") and "\n" not in str(error)
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
+        # Weights.
         b"",
         b"\xff" * 8,
         (10**15).to_bytes(8, "little") + b"{}",
         (2).to_bytes(8, "little") + b"{}",
         (60).to_bytes(8, "little") + b'{"a":{"dtype":"F32","shape":[99999999999],"data_offsets":[0,4]}}'[:60].ljust(60),
     ],
+    ids=lambda odd: repr(odd)[:50],
 )
-def test_odd_weights_of_an_adapter_end_in_a_line(made: tuple[Path, Path], tmp_path: Path, content: bytes) -> None:
+def test_odd_settings_and_weights_of_an_adapter_end_in_a_line(
+    made: tuple[Path, Path], tmp_path: Path, odd: dict[str, object] | bytes
+) -> None:
     model, plain = made
     adapter = shutil.copytree(plain, tmp_path / "adapter")
-    (adapter / "adapter_model.safetensors").write_bytes(content)
+    if isinstance(odd, bytes):
+        (adapter / "adapter_model.safetensors").write_bytes(odd)
+    else:
+        change(adapter / "adapter_config.json", **odd)
     try:
         load_model(str(model), adapter, "cpu", "float32")
     except ChatModelError as error:

@@ -191,6 +191,9 @@ def test_refusals_are_final(server: ChatServer, open_server: Open, status: int, 
         (400, "the request exceeds the available size", {"type": "exceed_context_size_error"}),
         (400, "This model's maximum context length is 6048 tokens. However, you requested 6616 tokens.", None),
         (413, "too large", None),
+        *((status, "prompt is too long: 9000 tokens > 8000 maximum", None) for status in (400, 500)),
+        *((status, "The input token count (9000) exceeds the maximum", None) for status in (400, 500)),
+        *((status, "too many tokens", None) for status in (400, 500)),
     ],
 )
 def test_what_is_too_long_is_known_as_that(

@@ -55,14 +55,6 @@ def test_counts_that_are_none_are_taken_for_none(server: ChatServer, open_server
     assert (reply.text, reply.prompt_tokens, reply.completion_tokens) == ("hello", 0, 0)
 
 
-@pytest.mark.parametrize("odd", [HUGE, 5.0, float("nan"), float("inf"), "1e999", [], None])
-def test_log_probabilities_that_are_none_are_left_out(server: ChatServer, open_server: Open, odd: Any) -> None:
-    body = completion("ab", logprobs=True)
-    body["choices"][0]["logprobs"]["content"][1]["logprob"] = odd
-    server.play(sends(json.dumps(body).encode()))
-    assert open_server(max_retries=0).complete([ask(logprobs=True)])[0][0].token_logprobs is None
-
-
 @pytest.mark.parametrize("charset", ["hex", "rot13", "zlib", "idna", "base64", "bz2", "undefined", "no-such", "utf-7"])
 @pytest.mark.parametrize("status", [200, 400, 404, 500])
 def test_an_answer_in_an_odd_charset(server: ChatServer, open_server: Open, charset: str, status: int) -> None:

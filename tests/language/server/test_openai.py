@@ -86,7 +86,14 @@ def test_log_probabilities_where_offered(server: ChatServer, open_server: Open, 
     assert reply.token_logprobs == ((-0.5, -1.5) if offered else None)
 
 
-@pytest.mark.parametrize("odd", [{"content": None}, {"content": [{"logprob": "x"}]}, "yes", [1]])
+TOKEN = {"token": "a", "logprob": -0.5}
+ODD_NUMBERS = (10**400, 5.0, float("nan"), float("inf"), "1e999", "x", [], None)
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [{"content": None}, "yes", [1], *({"content": [TOKEN, {**TOKEN, "logprob": odd}]} for odd in ODD_NUMBERS)],
+)
 def test_odd_log_probabilities_count_as_none(server: ChatServer, open_server: Open, odd: Any) -> None:
     body = completion("ab")
     body["choices"][0]["logprobs"] = odd

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from housewise.language import ChatModelError, ChatRequest, Message
-from housewise.language.base import PromptTooLongError, RequestError
+from housewise.language.base import RequestError
 from tests.language.conftest import (
     Answer,
     Body,
@@ -320,22 +320,6 @@ def test_of_several_replies_a_filtered_one_is_asked_for_again(server: ChatServer
     mixed["choices"][1]["finish_reason"] = "content_filter"
     server.play(lambda handler, body: handler.reply(200, mixed), says("three"))
     assert [reply.text for reply in open_server().complete([ask(n=2)])[0]] == ["one", "three"]
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "prompt is too long: 9000 tokens > 8000 maximum",
-        "The input token count (9000) exceeds the maximum",
-        "too many tokens",
-    ],
-)
-@pytest.mark.parametrize("status", [400, 500])
-def test_prompts_that_are_too_long(server: ChatServer, open_server: Open, message: str, status: int) -> None:
-    server.play(fails(status, message))
-    with pytest.raises(PromptTooLongError):
-        open_server().complete([ask()])
-    assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize(("grammar", "comes"), [('reply ::= " go"', False), ('reply ::= " go" | ""', True)])

@@ -4,9 +4,10 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests.servers import JsonHandler, LocalServer
 
 Body = dict[str, Any]
 
@@ -26,7 +27,7 @@ class Trouble:
     is_done: bool = False
 
 
-class FineTuning(ThreadingHTTPServer):
+class FineTuning(LocalServer):
     """Keeps files and jobs; both go through the given states, one each time they are looked at.
 
     Attributes:
@@ -38,10 +39,8 @@ class FineTuning(ThreadingHTTPServer):
         interrupt: is called at each request, with the number of requests so far, before it is done and after.
     """
 
-    daemon_threads = True
-
     def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
         self.states = ["validating_files", "queued", "running", "succeeded"]
         self.file_states: list[str | None] = ["processed"]
         self.error: Body | None = None
@@ -56,10 +55,6 @@ class FineTuning(ThreadingHTTPServer):
         self.files: list[bytes] = []
         self.jobs: list[Body] = []
         self.keys: set[str] = set()
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
     def answer(self, request: str, query: dict[str, list[str]], raw: bytes) -> Body:
         kind, _, name = request.rpartition("/")
@@ -112,25 +107,20 @@ class FineTuning(ThreadingHTTPServer):
     def _told(self, job: Body) -> Body:
         return job if self.returns_metadata else {key: job[key] for key in job if key != "metadata"}
 
-    def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that was killed is part of the tests."""
-
 
 def _next(states: list[Any]) -> Any:
     return states.pop(0) if len(states) > 1 else states[0]
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(JsonHandler):
     server: FineTuning
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["content-length"]))
+        body = self.read_body()
         self.server.keys.add(self.headers["authorization"])
         if self.server.refusal is not None:
             status, message = self.server.refusal
-            self._reply({"error": {"message": message}}, status)
+            self.reply(status, {"error": {"message": message}})
         else:
             self._answer(body)
 
@@ -149,19 +139,8 @@ class _Handler(BaseHTTPRequestHandler):
             answer = self.server.answer(request, parse_qs(address.query), body)
         self.server.interrupt(len(self.server.requests), True)
         if trouble is None:
-            self._reply(answer)
+            self.reply(200, answer)
         elif trouble.status:
-            self._reply({"error": {"message": trouble.message}}, trouble.status)
+            self.reply(trouble.status, {"error": {"message": trouble.message}})
         else:
             self.close_connection = True
-
-    def _reply(self, body: Body, status: int = 200) -> None:
-        raw = json.dumps(body).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(raw)))
-        self.end_headers()
-        self.wfile.write(raw)
-
-    def log_message(self, format: str, *args: Any) -> None:
-        pass

@@ -1,7 +1,7 @@
 """What cannot be learned from is left out, counted and told of, and is refused where it is too much."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,6 @@ from housewise.selftrain.trainers.trained_model import ModelReference, TrainedMo
 from tests.commands import run_module
 from tests.selftrain.tiny import pair, preference, preference_training, save_learner, save_talker, training
 from tests.selftrain.trainers.fine_tuning_server import FineTuning as Server
-from tests.servers import serving
 
 LONG = " and mug" * 60
 API = ModelReference(model="gpt-4o-mini-2024-07-18")
@@ -143,13 +142,6 @@ def test_where_all_replies_are_the_same_nothing_is_trained(models: Path, tmp_pat
     done = run_module("housewise.selftrain.train_on_preferences", [*command, "preference.device=cpu"])
     assert done.returncode == 2 and "3 of 3 preferences left out as having the same reply twice" in done.stderr
     assert not (tmp_path / "out" / "model.json").exists() and not (tmp_path / "out" / "curve.csv").exists()
-
-
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-secret")
-    with serving(Server()) as running:
-        yield running
 
 
 CUT = [pair(number, cut=number < 2) for number in range(12)]

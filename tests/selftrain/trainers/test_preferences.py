@@ -18,6 +18,12 @@ from housewise.selftrain.trainers.trained_model import ModelReference, TrainedMo
 from tests.selftrain.tiny import PREFERENCES, pair, preference_training, training
 
 
+def prefer(model: str, folder: Path, examples: Sequence[Preference] = PREFERENCES, **changes: object) -> TrainedModel:
+    """Train a model on preferences, by an adapter."""
+    trainer = LocalPreferenceTrainer(preference_training(**changes))
+    return trainer.train(examples, ModelReference(model=model), folder)
+
+
 def lead(start: ModelReference) -> float:
     """By how much the chosen reply is likelier than the rejected one."""
     opened = LocalChatModel(start.model.partition(":")[2], start.adapter, device="cpu", dtype="float32")
@@ -34,7 +40,7 @@ def curve(folder: Path) -> list[dict[str, float]]:
 
 
 def test_what_is_preferred_becomes_likelier(model: str, tmp_path: Path) -> None:
-    better = LocalPreferenceTrainer(preference_training()).train(PREFERENCES, ModelReference(model=model), tmp_path)
+    better = prefer(model, tmp_path)
     assert lead(better) > lead(ModelReference(model=model)) + 0.5
     rows = curve(tmp_path)
     assert rows[0]["loss"] == pytest.approx(math.log(2), abs=1e-3), "at first it is its own reference"
@@ -60,13 +66,9 @@ def test_the_reference_is_the_adapter_that_training_starts_from(model: str, tmp_
 def test_a_prompt_that_is_read_once_teaches_the_same(
     model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shared = LocalPreferenceTrainer(preference_training()).train(
-        PREFERENCES, ModelReference(model=model), tmp_path / "once"
-    )
+    shared = prefer(model, tmp_path / "once")
     monkeypatch.setattr("housewise.selftrain.trainers.dpo.shares_rows", lambda *args: False)
-    apart = LocalPreferenceTrainer(preference_training()).train(
-        PREFERENCES, ModelReference(model=model), tmp_path / "twice"
-    )
+    apart = prefer(model, tmp_path / "twice")
     assert shared.metrics["last_loss"] == pytest.approx(apart.metrics["last_loss"], rel=1e-3)
 
 
@@ -74,27 +76,18 @@ def test_attention_branch_by_branch_teaches_the_same(
     model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Through an adapter, and with activations that are computed again."""
-
-    def train(folder: str, **changes: bool) -> float:
-        trainer = LocalPreferenceTrainer(preference_training(**changes))
-        return trainer.train(PREFERENCES, ModelReference(model=model), tmp_path / folder).metrics["last_loss"]
-
-    branches = train("branches")
-    assert train("again", gradient_checkpointing=True) == pytest.approx(branches, rel=1e-3)
+    branches = pytest.approx(prefer(model, tmp_path / "branches").metrics["last_loss"], rel=1e-3)
+    assert prefer(model, tmp_path / "again", gradient_checkpointing=True).metrics["last_loss"] == branches
     monkeypatch.setattr("housewise.selftrain.trainers.trl_common.takes_branches", lambda network: False)
-    assert train("masked") == pytest.approx(branches, rel=1e-3)
+    assert prefer(model, tmp_path / "masked").metrics["last_loss"] == branches
 
 
 def test_steps_of_one_breakfast_that_share_a_row_teach_the_same(model: str, tmp_path: Path) -> None:
     """Each prompt goes on from the one before; the batch is all of them in either way."""
     turns = [{"role": "user", "content": f"table {number} with many mugs and plates."} for number in range(4)]
     steps = [PREFERENCES[0].model_copy(update={"prompt": tuple(turns[: number + 1])}) for number in range(4)]
-    alone = LocalPreferenceTrainer(preference_training(batch=4)).train(
-        steps, ModelReference(model=model), tmp_path / "alone"
-    )
-    together = LocalPreferenceTrainer(preference_training(batch=1, max_packed_examples=4)).train(
-        steps, ModelReference(model=model), tmp_path / "together"
-    )
+    alone = prefer(model, tmp_path / "alone", steps, batch=4)
+    together = prefer(model, tmp_path / "together", steps, batch=1, max_packed_examples=4)
     assert together.metrics["steps"] == alone.metrics["steps"] == 4
     assert curve(tmp_path / "together")[0]["loss"] == pytest.approx(math.log(2), abs=1e-3)
     assert together.metrics["last_loss"] == pytest.approx(alone.metrics["last_loss"], rel=1e-3)
@@ -105,17 +98,13 @@ def test_the_curve_is_of_preferences_and_not_of_rows(model: str, tmp_path: Path)
     """Three begin alike and share a row, one has its own: the first loss is ln 2, the mean that of all four."""
     other = Preference(prompt=({"role": "user", "content": "nothing else"},), prefix="Q:", chosen=" a", rejected=" b")
     mixed = [*PREFERENCES[:3], other]
-    changes = {"epochs": 2, "batch": 2, "learning_rate": 0.02}
-    together = LocalPreferenceTrainer(preference_training(**changes, max_packed_examples=3)).train(
-        mixed, ModelReference(model=model), tmp_path / "together"
-    )
+    often = {"epochs": 2, "learning_rate": 0.02}
+    together = prefer(model, tmp_path / "together", mixed, **often, batch=2, max_packed_examples=3)
     assert together.metrics["steps"] == 2
-    monitored = ("loss", "rewards/accuracies", "rewards/margins")
-    alone = LocalPreferenceTrainer(preference_training(epochs=2, batch=4, learning_rate=0.02))
-    alone.train(mixed, ModelReference(model=model), tmp_path / "alone")
+    prefer(model, tmp_path / "alone", mixed, **often, batch=4)
     first, last = curve(tmp_path / "together")
     assert first["loss"] == pytest.approx(math.log(2), abs=1e-3)
-    for name in monitored:
+    for name in ("loss", "rewards/accuracies", "rewards/margins"):
         assert last[name] == pytest.approx(curve(tmp_path / "alone")[1][name], rel=1e-2), name
 
 
@@ -123,19 +112,14 @@ class Stopped(Exception):
     """Training was stopped."""
 
 
-def stopped(model: str, folder: Path, examples: Sequence[Preference] = PREFERENCES) -> None:
+def test_with_other_settings_it_begins_anew(model: str, tmp_path: Path) -> None:
     def stop(done: int, total: int, words: str) -> None:
         if done == 4:
             raise Stopped
 
+    stopped = LocalPreferenceTrainer(preference_training(checkpoint_steps=1), progress=stop)
     with pytest.raises(Stopped):
-        LocalPreferenceTrainer(preference_training(checkpoint_steps=1), progress=stop).train(
-            examples, ModelReference(model=model), folder
-        )
-
-
-def test_with_other_settings_it_begins_anew(model: str, tmp_path: Path) -> None:
-    stopped(model, tmp_path / "stopped")
+        stopped.train(PREFERENCES, ModelReference(model=model), tmp_path / "stopped")
     steps: list[int] = []
     LocalPreferenceTrainer(preference_training(learning_rate=0.03), progress=lambda done, *_: steps.append(done)).train(
         PREFERENCES, ModelReference(model=model), tmp_path / "stopped"
@@ -145,7 +129,7 @@ def test_with_other_settings_it_begins_anew(model: str, tmp_path: Path) -> None:
 
 def test_nothing_to_learn_is_said(model: str, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="there is no preference to learn from"):
-        LocalPreferenceTrainer(preference_training()).train([], ModelReference(model=model), tmp_path)
+        prefer(model, tmp_path, [])
     with pytest.raises(UserError, match="method=full"):
         LocalPreferenceTrainer(preference_training(method="full"))
 

@@ -1,6 +1,6 @@
 """A chat model that cooks, held to the grammar of actions, and persons who answer in other ways."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,20 +12,9 @@ pytest.importorskip("openai")
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.adapt.record import CookingActionEvent, KitchenAnswerEvent, ThoughtEvent
 from tests.language.conftest import Answer, ChatServer, says
-from tests.servers import serving
-from tests.systems.command_runs import adapt, record_of
+from tests.systems.command_runs import adapt, asking, record_of
 
 ASK = 'Ask "How do you take your coffee?"'
-
-
-@pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with serving(ChatServer()) as made:
-        yield made
-
-
-def asking(server: ChatServer, *words: object) -> list[object]:
-    return ["--model", "m", "--base-url", server.url, *words]
 
 
 def lines(*actions: str) -> Sequence[Answer]:

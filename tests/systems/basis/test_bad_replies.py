@@ -9,10 +9,9 @@ pytest.importorskip("openai")
 from housewise.language.replay import ReplayChatModel
 from housewise.systems.basis.record import GuidanceEvent, LabActionEvent
 from tests.language.conftest import Body, ChatServer, Handler, completion
-from tests.servers import serving
 from tests.systems.basis.lab_server import PERSON
 from tests.systems.basis.sessions import play, with_tasks
-from tests.systems.command_runs import basis, record_of
+from tests.systems.command_runs import asking, basis, record_of
 
 VARIANT = "fire_freezeray__none__simple"
 MEGABYTE = "Go on. " * 140_000
@@ -47,18 +46,11 @@ def replies(handler: Handler, body: Body) -> None:
     handler.reply(200, completion(PERSON_REPLIES[0 if first else done + 1][0]))
 
 
-def test_nonsense_and_tricks_are_words_at_most(tmp_path: Path) -> None:
-    with serving(ChatServer()) as server:
-        server.play(replies)
-        words = [
-            "--model",
-            "m",
-            "--base-url",
-            server.url,
-            "models.person.model=p",
-            f"models.person.base_url={server.url}",
-        ]
-        basis(*words, f"variant={VARIANT}", f"max_actions={len(PERSON_REPLIES)}", "--out", tmp_path / "run")
+def test_nonsense_and_tricks_are_words_at_most(server: ChatServer, tmp_path: Path) -> None:
+    server.play(replies)
+    person = ("models.person.model=p", f"models.person.base_url={server.url}")
+    words = asking(server, *person, f"variant={VARIANT}", f"max_actions={len(PERSON_REPLIES)}")
+    basis(*words, "--out", tmp_path / "run")
     assert [path.name for path in tmp_path.iterdir()] == ["run"]
     record = record_of(tmp_path / "run", f"{VARIANT}-0-run0")
     actions, turns = record.of_type(LabActionEvent), record.of_type(GuidanceEvent)

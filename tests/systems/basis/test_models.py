@@ -1,7 +1,7 @@
 """Sessions with chat models of a server as assistant, as person and as both, by the command line."""
 
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
@@ -19,7 +19,6 @@ from housewise.worlds.lab.scenarios import draw_scenario
 from housewise.worlds.lab.variants import BY_NAME
 from tests.commands import run_module
 from tests.language.conftest import Answer, Body, ChatServer, Handler, completion
-from tests.servers import serving
 from tests.systems.basis.lab_server import PERSON, recorded_pair
 from tests.systems.basis.sessions import turns
 from tests.systems.command_runs import basis, contents, environment, record_of
@@ -27,12 +26,6 @@ from tests.systems.command_runs import basis, contents, environment, record_of
 VARIANT = "make_carrot__banana__simple"
 RECORD = f"{VARIANT}-0-run0"
 ROLES = {"assistant": ("agent",), "person": ("person",), "both": ("agent", "person")}
-
-
-@pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with serving(ChatServer()) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

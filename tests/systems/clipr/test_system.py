@@ -1,7 +1,6 @@
 """``housewise run --system clipr`` as a user gives it: offline, with a chat server, with files, and with a memory."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +24,6 @@ from housewise.worlds.choices.kitchen_choices import KITCHEN_FILE
 from tests.commands import housewise, one_line
 from tests.in_process import call_housewise
 from tests.language.conftest import ChatServer
-from tests.servers import serving
 from tests.systems.clipr.chat_server import replies
 from tests.worlds.choices.crafted import ambik_file, ambik_row, introplan_file, write
 
@@ -205,10 +203,9 @@ def test_a_folder_of_houses_in_the_environment_is_no_file_of_choices(tmp_path: P
 
 
 @pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with serving(ChatServer()) as running:
-        running.answers = [replies]
-        yield running
+def server(server: ChatServer) -> ChatServer:
+    server.answers = [replies]
+    return server
 
 
 def test_a_chat_model_plays_both_roles(tmp_path: Path, small: Path, server: ChatServer) -> None:

@@ -4,7 +4,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
@@ -318,24 +318,21 @@ def test_two_runs_of_different_length_belong_together() -> None:
     assert house_settings(overrides=["sampling.temperature=0"]).identity != config.identity
 
 
-@given(st.lists(st.text(max_size=30), max_size=3))
-def test_any_words_give_settings_or_one_line(overrides: list[str]) -> None:
-    try:
-        assert isinstance(house_settings(overrides=overrides), PersonalizeSettings)
-    except UserError as error:
-        assert str(error) and "\n" not in str(error)
-
-
 KEYS = st.sampled_from(["repeats", "sampling", "sampling.top_p", "model", "episodes", "data", "person", "x.y"])
-
 
 ODD_VALUES = st.sampled_from(["null", "[1]", "{a: b}", "1e9", "${repeats}", "'"])
 
 
-@given(st.dictionaries(KEYS, st.text(max_size=12) | ODD_VALUES))
-def test_any_values_give_settings_or_one_line(values: dict[str, str]) -> None:
+ASSIGNMENTS = st.dictionaries(KEYS, st.text(max_size=12) | ODD_VALUES).map(
+    lambda values: [f"{key}={value}" for key, value in values.items()]
+)
+
+
+@settings(max_examples=100)
+@given(st.lists(st.text(max_size=30), max_size=3) | ASSIGNMENTS)
+def test_any_words_give_settings_or_one_line(overrides: list[str]) -> None:
     try:
-        house_settings(overrides=[f"{key}={value}" for key, value in values.items()])
+        assert isinstance(house_settings(overrides=overrides), PersonalizeSettings)
     except UserError as error:
         assert str(error) and "\n" not in str(error)
 

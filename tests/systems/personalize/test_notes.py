@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,6 @@ from housewise.systems.personalize.record import PlanEvent, SummaryEvent
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
 from tests.language.conftest import Body, ChatServer, Handler, completion
-from tests.servers import serving
-
-
-@pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with serving(ChatServer()) as running:
-        yield running
 
 
 @pytest.fixture

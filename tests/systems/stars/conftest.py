@@ -1,21 +1,18 @@
 """A chat server that says where things belong."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.language.conftest import ChatServer
-from tests.servers import serving
 from tests.systems.command_runs import ATTIC
 from tests.systems.stars.housekeeper_server import housekeeper
 
 
 @pytest.fixture
-def server() -> Iterator[ChatServer]:
-    with serving(ChatServer()) as made:
-        made.play(housekeeper())
-        yield made
+def server(server: ChatServer) -> ChatServer:
+    server.play(housekeeper())
+    return server
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from housewise.core.files import write_json
 from housewise.language.embedder import has_minilm
 from housewise.systems.stars.system import Stars
 from tests.language.conftest import ChatServer
-from tests.systems.command_runs import ATTIC, NEVER, asking, record_of, stars
+from tests.systems.command_runs import ATTIC, NEVER, asking, record_of, refusal, stars
 
 
 def test_a_system_travels_to_other_machines_with_the_files_of_the_user(tmp_path: Path, attic: Path) -> None:
@@ -47,8 +47,7 @@ def test_a_system_travels_to_other_machines_with_the_files_of_the_user(tmp_path:
     ],
 )
 def test_settings_that_cannot_be_are_one_line(tmp_path: Path, words: list[str], said: str) -> None:
-    complaint = stars(*words, "--out", tmp_path / "run", code=2)
-    assert said in complaint and complaint.count("\n") == 1
+    assert said in refusal("stars", *words, "--out", tmp_path / "run")
 
 
 def test_files_of_the_user_that_cannot_be_are_one_line(tmp_path: Path) -> None:
@@ -61,16 +60,15 @@ def test_files_of_the_user_that_cannot_be_are_one_line(tmp_path: Path) -> None:
         (("name: tidy attic", f"name: {'a' * 99}"), "field name"),
     ):
         path.write_text(ATTIC.replace(*change))
-        complaint = stars(f"task={path}", "--out", tmp_path / "run", code=2)
-        assert said in complaint and complaint.count("\n") == 1
+        assert said in refusal("stars", f"task={path}", "--out", tmp_path / "run")
     words = tmp_path / "words.yaml"
     words.write_text("name: mine\nwords: {}\nkinds: {mug: {}}\nsynonyms: {cup: beaker, beaker: cup}\n")
-    complaint = stars(f"vocabulary={words}", "--out", tmp_path / "run", code=2)
-    assert "field synonyms: cup -> beaker -> cup is a cycle" in complaint and complaint.count("\n") == 1
+    complaint = refusal("stars", f"vocabulary={words}", "--out", tmp_path / "run")
+    assert "field synonyms: cup -> beaker -> cup is a cycle" in complaint
     path.write_text(ATTIC)
     other = tmp_path / "other.yaml"
     other.write_text(ATTIC)
-    assert "two tasks have the same name" in stars(f"task=[{path},{other}]", "--out", tmp_path / "run", code=2)
+    assert "two tasks have the same name" in refusal("stars", f"task=[{path},{other}]", "--out", tmp_path / "run")
 
 
 def test_a_task_that_has_changed_is_not_gone_on_with(server: ChatServer, tmp_path: Path, attic: Path) -> None:
