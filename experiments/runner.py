@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import os
 import re
@@ -13,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from statistics import mean
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -27,6 +26,7 @@ from housewise.core.settings import merge_nested, nest_value
 from housewise.core.text_files import read_json
 from housewise.experiments.episode_provenance import MeasurementOrigin
 from housewise.experiments.experiment_file import Experiment
+from housewise.experiments.functions import check_arguments, load_function
 from housewise.experiments.grid import Cell, Grid, PlannedRun, PlannedTraining, cell_folder
 from housewise.experiments.published import read_published
 from housewise.experiments.trainings import OpenedTraining, open_training
@@ -109,11 +109,11 @@ class ExperimentRunner:
         if self.experiment.published is not None:
             read_published(self.experiment.published.file)
         for cell, function in self.grid.function_cells:
-            _check_arguments(function, self._fill_in(self.function_settings(cell)))
+            check_arguments(function, self._fill_in(self.function_settings(cell)))
         self.measures  # noqa: B018 (loads the functions)
         for planned in self.grid.runs:
             if planned.memory_function is not None:
-                _load_function(planned.memory_function.function, f"runs.{planned.name}.memory.function")
+                load_function(planned.memory_function.function, f"runs.{planned.name}.memory.function")
             # A model that is trained later is not there yet.
             if planned.model is None:
                 self._open(planned, {}).check_start()
@@ -253,7 +253,7 @@ class ExperimentRunner:
             if other := [key for key in {**settings, **earlier} if settings.get(key) != earlier.get(key)]:
                 raise UserError(f"{path}: measured with other settings ({other[0]}); give another folder with --out")
             return
-        function, made = _load_function(reference, "function"), provenance()
+        function, made = load_function(reference, "function"), provenance()
         with self.observer.watch_training(", ".join(level for _, level in cell)):
             values = [MeasuredValue(*value) for value in function(**settings)]
         write_json(path, {"settings": settings, "values": [value._asdict() for value in values], "made": made})
@@ -279,7 +279,7 @@ class ExperimentRunner:
         target = MemoryFolder(partial)
         if planned.memory_function is not None:
             source_function = planned.memory_function
-            function = _load_function(source_function.function, f"runs.{planned.name}.memory.function")
+            function = load_function(source_function.function, f"runs.{planned.name}.memory.function")
             target.save(function(self.settings(planned), **source_function.settings))
         if planned.memory is not None:
             source, count = planned.memory
@@ -322,7 +322,7 @@ class ExperimentRunner:
         scores = {score.name: score for score in (*USAGE, *find_system(self.experiment.system).scores)}
         for name, measure in self.experiment.measures_by_name.items():
             if measure is not None and measure.function is not None:
-                found[name] = _function_taker(_load_function(measure.function, f"measures.{name}.function"))
+                found[name] = _function_taker(load_function(measure.function, f"measures.{name}.function"))
             elif name in scores:
                 found[name] = _score_taker(scores[name])
             elif measure is None or not self.grid.function_cells:
@@ -378,28 +378,3 @@ def _read_measured(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict) or not {"settings", "values"} <= found.keys():
         raise DataError(f"{path}: {_NO_VALUES}")
     return found
-
-
-def _load_function(reference: str | None, where: str) -> Callable[..., Any]:
-    """Return a function of an experiment's file, which is trusted as a program of its author is.
-
-    Args:
-        reference: ``module:function``.
-        where: Its field, for the error.
-    """
-    module, _, name = (reference or "").partition(":")
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise UserError(f"{where}: no function {reference} ({error}); write module:function") from error
-    if not callable(found):
-        raise UserError(f"{where}: {reference} is not a function; write module:function")
-    return cast(Callable[..., Any], found)
-
-
-def _check_arguments(reference: str, settings: Mapping[str, Any]) -> None:
-    function = _load_function(reference, "function")
-    try:
-        inspect.signature(function).bind(**settings)
-    except TypeError as error:
-        raise UserError(f"function {reference}: does not fit the settings, its arguments ({error})") from error

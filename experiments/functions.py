@@ -1,0 +1,43 @@
+"""Functions that an experiment's file names."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from housewise.core.errors import UserError
+
+
+def load_function(reference: str | None, where: str) -> Callable[..., Any]:
+    """Return a function of an experiment's file, which is trusted as a program of its author is.
+
+    Args:
+        reference: ``module:function``.
+        where: Its field, for the error.
+
+    Raises:
+        UserError: There is no such function.
+    """
+    module, _, name = (reference or "").partition(":")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise UserError(f"{where}: no function {reference} ({error}); write module:function") from error
+    if not callable(found):
+        raise UserError(f"{where}: {reference} is not a function; write module:function")
+    return cast(Callable[..., Any], found)
+
+
+def check_arguments(reference: str, settings: Mapping[str, Any]) -> None:
+    """Check that a function accepts the settings of its experiment as arguments.
+
+    Raises:
+        UserError: It does not, or there is no such function.
+    """
+    function = load_function(reference, "function")
+    try:
+        inspect.signature(function).bind(**settings)
+    except TypeError as error:
+        raise UserError(f"function {reference}: does not fit the settings, its arguments ({error})") from error
