@@ -274,7 +274,7 @@ def _wish_sentences(view: OracleView, advice: Advice) -> Iterator[str]:
             brief_line(view.state, thing, thing.id in in_view)
             or f"{brief_name(thing)}: {brief_place(view.state, thing)}"
         )
-        reason = f"{wish.reason[:1].upper()}{wish.reason[1:].rstrip('.')}." if wish.reason != said else ""
+        reason = "" if wish.reason in ("", said) else f"{wish.reason[:1].upper()}{wish.reason[1:].rstrip('.')}."
         sentences = (reason, f"{wish.verb} {line}.")
         # Of the first action, its own line says why.
         yield from sentences if wish is not advice.wishes[0] else reversed(sentences)
