@@ -144,7 +144,8 @@ class ExperimentRunner:
                 many, is_open = len(self.grid.runs), bool(run.open_jobs)
                 left = f", {format_duration((many - index) * mean(seconds))} left" if seconds else ""
                 play_run(f"{index + 1} of {many}{left}: {planned.label}", run, self.observer)
-                seconds += [time.monotonic() - began] if is_open else []
+                if is_open:
+                    seconds.append(time.monotonic() - began)
 
     def measure(self) -> tuple[list[Measurement], list[MeasurementOrigin]]:
         """Return every measure of every finished call and episode of the measured runs, and where these come from.

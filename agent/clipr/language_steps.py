@@ -24,7 +24,7 @@ class MethodUsage:
 
     Attributes:
         calls: Calls of the language model. Local components count each step that would be a call.
-        tokens: Tokens of the language model, and why its replies ended. Zero without one.
+        tokens: Tokens of the language model since this was last set, and why its replies ended. Zero without one.
         unreadable: Reply blocks that could not be parsed at the second attempt either. They count as wrong.
     """
 

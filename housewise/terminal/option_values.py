@@ -45,7 +45,7 @@ def configured_system(config: Path | None, overrides: list[str]) -> str:
 def is_from_environment(data: Path | None) -> bool:
     """Return whether the folder of the Housekeep data is the one of the environment variable HOUSEKEEP_DATA."""
     named = os.environ.get("HOUSEKEEP_DATA")
-    return bool(named) and data == Path(str(named))
+    return bool(named and data == Path(named))
 
 
 def data_folder(data: Path | None, houses: int | None, config: Path | None, base: DictConfig) -> str | None:

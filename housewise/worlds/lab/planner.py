@@ -141,11 +141,6 @@ def _name(thing: Thing) -> str:
     return KINDS[thing.kind].name
 
 
-def _take(state: LabState, thing: Thing, reason: str) -> Wish:
-    """Return what brings a thing into the hand."""
-    return Wish("Pickup", thing, reason)
-
-
 def _bring(state: LabState, thing: Thing, holder: Thing, reason: str) -> Wish | None:
     """Return what brings a thing onto another. None if it is there."""
     if thing.container == holder.id:
@@ -156,7 +151,7 @@ def _bring(state: LabState, thing: Thing, holder: Thing, reason: str) -> Wish | 
         full = next((each for each in (FREE_SLOT, SPOT) if not each.holds(wish)), None)
         if full is not None:
             return _make_room(wish, full, reason)
-        return _take(state, thing, reason)
+        return Wish("Pickup", thing, reason)
     return Wish("Place", holder, reason)
 
 
@@ -169,10 +164,6 @@ def _put_away(s: ActionSituation, failed: Requirement, reason: str) -> Wish | No
     ]
     spots.sort(key=lambda each: (each.room != s.state.room, each.room in s.state.blocked, each.id))
     return Wish("Place", spots[0], reason or "your hand has to be free") if spots else None
-
-
-def _restore_power(s: ActionSituation, failed: Requirement, reason: str) -> Wish | None:
-    return _power(s.state, s.thing.room)
 
 
 def _power(state: LabState, room: str) -> Wish | None:
@@ -209,7 +200,7 @@ def _clean(s: ActionSituation, failed: Requirement, reason: str) -> Wish | None:
     disk = next((each for each in s.state.contents.get(s.thing.id, ())), None)
     why = f"the {_name(s.thing)} is infected"
     if disk is not None:
-        return _take(s.state, disk, why)
+        return Wish("Pickup", disk, why)
     antivirus = _usable(s.state, "antivirus_floppy", why)
     return antivirus if antivirus is None or isinstance(antivirus, Wish) else _bring(s.state, antivirus, s.thing, why)
 
@@ -251,19 +242,19 @@ def _make_room(s: ActionSituation, failed: Requirement, reason: str) -> Wish | N
         return _put_away(s, failed, reason)
     load = [each for each in load_of(s.state, s.thing)
             if s.thing.kind != "printer" or (each.kind in CARTRIDGES) == (failed.name == "free slot")]  # fmt: skip
-    return _take(s.state, load[0], reason or f"something is on the {_name(s.thing)}") if load else None
+    return Wish("Pickup", load[0], reason or f"something is on the {_name(s.thing)}") if load else None
 
 
 def _clear_furniture(s: ActionSituation, failed: Requirement, reason: str) -> Wish | None:
     """Return what frees a place on the furniture of a room."""
     full = [thing for each in s.state.things if each.kind in FURNITURE and each.room == s.thing.room
             for thing in s.state.contents.get(each.id, ())]  # fmt: skip
-    return _take(s.state, full[0], reason or f"the furniture of the {s.thing.room} is full") if full else None
+    return Wish("Pickup", full[0], reason or f"the furniture of the {s.thing.room} is full") if full else None
 
 
 def _fetch_hammer(s: ActionSituation, failed: Requirement, reason: str) -> Wish | None:
     found = _usable(s.state, "hammer", reason)
-    return found if found is None or isinstance(found, Wish) else _take(s.state, found, reason)
+    return found if found is None or isinstance(found, Wish) else Wish("Pickup", found, reason)
 
 
 def _assemble(s: ActionSituation, failed: Requirement, reason: str) -> Wish | None:
@@ -273,7 +264,7 @@ def _assemble(s: ActionSituation, failed: Requirement, reason: str) -> Wish | No
 
 _REMEDIES: dict[str, Callable[[ActionSituation, Requirement, str], Wish | None]] = {
     "free way": lambda s, r, why: _run(s.state, ARM, "a big box blocks the way"),
-    "power": _restore_power,
+    "power": lambda s, r, why: _power(s.state, s.thing.room),
     "free hand": _put_away,
     "small": lambda s, r, why: _run(s.state, "embiggenator_monitor", f"the {_name(s.thing)} is too large"),
     "landed": lambda s, r, why: _run(s.state, "gravity_flipper_monitor", f"the {_name(s.thing)} floats"),
@@ -317,7 +308,7 @@ def _insert(disk: str) -> Callable[[LabState, Goal], Wish | None]:
         if not state.has_power(computer.room):
             return Wish("Place", computer, needs_power=True)
         if found.container == computer.id:
-            return _take(state, found, "")
+            return Wish("Pickup", found)
         return _bring(state, found, computer, "")
 
     return wish
@@ -347,14 +338,14 @@ def _unmake(state: LabState, goal: Goal) -> Wish | None:
         return Wish("Toggle", machine)
     if mug is None:
         return None
-    return _take(state, mug, "") if state.held != mug.id else Wish("Pour", machine)
+    return Wish("Pickup", mug) if state.held != mug.id else Wish("Pour", machine)
 
 
 def _throw_dart(state: LabState, goal: Goal) -> Wish | None:
     board, dart = find_thing(state, "dart_board"), _usable(state, "dart", "")
     if board is None or dart is None or isinstance(dart, Wish):
         return dart if isinstance(dart, Wish) else None
-    return _take(state, dart, "") if state.held != dart.id else Wish("Throw", board)
+    return Wish("Pickup", dart) if state.held != dart.id else Wish("Throw", board)
 
 
 def _print_goal(state: LabState, goal: Goal) -> Wish | None:
