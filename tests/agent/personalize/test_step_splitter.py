@@ -262,7 +262,7 @@ PIECES += [
 ]
 
 
-@settings(max_examples=500)
+@settings(max_examples=1000)
 @given(st.text(max_size=400) | st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
 def test_any_reply_gives_steps_with_known_names_or_problems(reply: str) -> None:
     assert len(parse_any_plan(reply, HOUSE, most=10).steps) <= 10
@@ -299,4 +299,4 @@ for start in ("place", "place a", "place a on", "pick", "pick a", "go", "go to a
 
 def test_no_hostile_reply_takes_long() -> None:
     """A backtracking pattern would take minutes for one structure, and a third of a second for one line."""
-    subprocess.run([sys.executable, "-c", HANGS, *HOSTILE], check=True, timeout=300)
+    subprocess.run([sys.executable, "-c", HANGS, *HOSTILE], check=True, timeout=120)
