@@ -8,7 +8,7 @@ and Zeger, Biometrika 73, 1986), are always named.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import stdtrit
@@ -47,7 +47,13 @@ def summarize(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
         ``episode_count``, ``task_count``. Rows of aggregates keep their error as the one over tasks.
     """
     keys = [*dict.fromkeys([*by, MEASURE])]
-    rows = [(*_as_tuple(name), *_summarize_group(group)) for name, group in frame.groupby(keys, sort=False)]
+    # A data frame for each of thousands of small groups would take most of the time.
+    arrays = {name: frame[name].to_numpy() for name in (VALUE, WEIGHT, TASK, ERROR, COUNT) if name in frame}
+    groups = sorted(frame.groupby(keys, sort=False).indices.items(), key=lambda group: int(group[1][0]))
+    rows = [
+        (*_as_tuple(name), *_summarize_group(**{key: array[index] for key, array in arrays.items()}))
+        for name, index in groups
+    ]
     columns = [*keys, MEAN, ERROR_OVER_EPISODES, ERROR_OVER_TASKS, EPISODES, TASKS]
     found: pd.DataFrame = import_pandas().DataFrame(rows, columns=columns)
     return found
@@ -109,24 +115,28 @@ def error_over_levels(frame: pd.DataFrame, axis: str, by: Sequence[str]) -> pd.D
     return found
 
 
-def _summarize_group(group: pd.DataFrame) -> tuple[float, float | None, float | None, int, int]:
-    values, weights = group[VALUE].to_numpy(dtype=float), group[WEIGHT].to_numpy(dtype=float)
+def _summarize_group(
+    value: np.ndarray,
+    weight: np.ndarray,
+    task: np.ndarray,
+    error: np.ndarray | None = None,
+    count: np.ndarray | None = None,
+) -> tuple[float, float | None, float | None, int, int]:
+    """Return mean, error over episodes, error over tasks, and the numbers of both; arguments are columns of a table."""
+    values, weights, tasks = value.astype(float), weight.astype(float), task.tolist()
     total = float(weights.sum())
     mean = float((values * weights).sum() / total) if total else float("nan")
-    if COUNT in group and group[COUNT].notna().any():
-        error = group[ERROR].iloc[0]
-        return mean, None, None if np.isnan(error) else float(error), int(group[COUNT].sum()), 0
-    tasks = list(group[TASK])
-    influence = _influence(group[VALUE], group[WEIGHT])
+    if error is not None and count is not None and (counted := count[~np.isnan(count.astype(float))]).size:
+        return mean, None, None if np.isnan(error[0]) else float(error[0]), int(counted.sum()), 0
+    influence = _influence(values, weights)
     over_episodes = standard_error(influence.tolist()) if len(values) > 1 else None
     over_tasks = standard_error(influence.tolist(), tasks) if len(set(tasks)) > 1 else None
     return mean, over_episodes, over_tasks, len(values), len(set(tasks))
 
 
-def _influence(values: pd.Series, weights: pd.Series) -> np.ndarray:
+def _influence(values: Any, weights: Any) -> np.ndarray:
     """Return the episodes' shares in the weighted mean: their mean is that mean, and their error is its error."""
-    shares: np.ndarray = values.to_numpy(dtype=float)
-    counted: np.ndarray = weights.to_numpy(dtype=float)
+    shares, counted = np.asarray(values, dtype=float), np.asarray(weights, dtype=float)
     total = float(counted.sum())
     if not total:
         return shares

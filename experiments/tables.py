@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from housewise.core.tables import FittedTable, table
 from housewise.experiments.experiment_file import MEASURE, SEED, Experiment, TableLayout
@@ -85,11 +85,7 @@ def format_results(
     cells: dict[tuple[str, ...], str] = {}
     has_published = False
     totals = {} if layout.total is None else dict.fromkeys(rows, layout.total)
-    lines = [line for _, line in summarize(results.frame, [axis for axis in axes if axis != MEASURE]).iterrows()]
-    if totals:
-        lines += [
-            line for _, line in summarize(results.frame, [axis for axis in columns if axis != MEASURE]).iterrows()
-        ]
+    lines = _summary_lines(results, axes) + (_summary_lines(results, columns) if totals else [])
     for line in lines:
         levels = {axis: str(line[axis]) if axis in line else totals[axis] for axis in axes}
         theirs = published_value(published, levels) if published else None
@@ -106,6 +102,11 @@ def format_results(
     notes += ["These results are of a small part (--quick)."] if header.quick else []
     beside = ["Published values are in brackets; they are of other models and data."] if has_published else []
     return FormattedTable(header.title, ["", *headings], body, [_describe(results, over), *beside, *notes])
+
+
+def _summary_lines(results: ResultsTable, axes: Sequence[str]) -> list[dict[str, Any]]:
+    means = summarize(results.frame, [axis for axis in axes if axis != MEASURE])
+    return [{str(key): value for key, value in line.items()} for line in means.to_dict("records")]
 
 
 def describe_change(adapter: str) -> str:
@@ -166,7 +167,7 @@ def _join_levels(header: ResultsHeader, axes: Sequence[str], key: Sequence[str])
     return ", ".join(levels) or (header.measures[key[-1]].label if axes[-1:] == (MEASURE,) else ", ".join(key))
 
 
-def _format_mean(line: pd.Series, unit: MeasureUnit, over: str) -> str:
+def _format_mean(line: Mapping[str, Any], unit: MeasureUnit, over: str) -> str:
     mean = line[MEAN]
     if mean != mean:
         return NONE

@@ -62,6 +62,15 @@ def expand_references(value: Any, base: Mapping[str, Any]) -> Any:
     return value
 
 
+def has_references(value: Any) -> bool:
+    """Return whether texts of a setting are to be interpolated."""
+    if isinstance(value, str):
+        return "${" in value
+    if isinstance(value, Mapping | list):
+        return any(map(has_references, value.values() if isinstance(value, Mapping) else value))
+    return False
+
+
 def _full_path(path: str, base: Mapping[str, Any]) -> str:
     """Return the full path of a setting that another one refers to."""
     first, dot, rest = path.partition(".")

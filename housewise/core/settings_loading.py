@@ -20,7 +20,7 @@ from housewise.core.configs import CONFIGS, find_config, system_of_config
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.literals import DEEPEST, Literals
 from housewise.core.redaction import redact_passwords
-from housewise.core.setting_keys import expand_references, find_setting_path, setting_at, short_key
+from housewise.core.setting_keys import expand_references, find_setting_path, has_references, setting_at, short_key
 from housewise.core.setting_migrations import migrate_settings
 from housewise.core.settings import (
     Settings,
@@ -97,7 +97,7 @@ def load_settings(
     given = OmegaConf.create() if path is None else _own_part(_read_config(path), known)[0]
     user_values = _parse_overrides(overrides)
     try:
-        parts: list[Any] = [base]
+        parts: list[Any] = [known]
         current: dict[str, Any] = dict(known)
         by_user: dict[str, Any] = {}
         for part, source, is_users in (
@@ -110,9 +110,12 @@ def load_settings(
                 OmegaConf.to_container(part) if isinstance(part, DictConfig) else part, known, source, current
             )
             current = merge_nested(current, content)
-            parts.append(OmegaConf.create(expand_references(content, known)))
+            parts.append(content)
             by_user = merge_nested(by_user, content) if is_users else by_user
-        whole = literals.restore(OmegaConf.to_container(OmegaConf.merge(*parts), resolve=True))
+        if any(map(has_references, parts[1:])):
+            merged = OmegaConf.merge(*(OmegaConf.create(expand_references(part, known)) for part in parts))
+            current = OmegaConf.to_container(merged, resolve=True)  # type: ignore[assignment]
+        whole = literals.restore(current)
     except OmegaConfBaseException as error:
         raise UserError(f"setting {error.full_key}: {redact_passwords(_first_line(error))}") from error
     except TypeError as error:  # raised by OmegaConf for a list in place of keys, or the other way round

@@ -147,10 +147,10 @@ class TrainingDisplay:
         position = self._timer.begin(name)
         self._console.rule(f"{position}{name}{self._timer.time_left}")
         with progress_bars(self._console) as shown:
-            bar = shown.add_task("training", total=None)
+            bar = shown.add_task(name, total=None)
 
             def progress(done: int, total: int, words: str) -> None:
-                shown.update(bar, completed=done, total=total, description=f"training {words}")
+                shown.update(bar, completed=done, total=total, description=f"{name}, {words}" if words else name)
 
             yield progress
         self._timer.end()

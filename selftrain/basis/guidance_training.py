@@ -113,8 +113,10 @@ class GuidanceTraining:
         lessons = SessionLessonsConfig(agent=config.run.agent, replies=replies).lessons(config.sessions.routine_share)
         sessions = session_demonstrations(folders, lessons, print_note, tasks.seed, tasks.variant)
         with self._observer.watch_training(f"{phase}: examples") as progress:
+            turns = 0
             for done, examples in enumerate(islice(sessions, limit), 1):
-                progress(done, limit or done, f"{len(examples)} turns")
+                turns += len(examples)
+                progress(done, limit or done, f"{turns} turns")
                 yield from examples
 
     def _check_folder(self) -> None:

@@ -171,4 +171,5 @@ def _record_usage(asked: ModelUsage, seconds: float) -> record.Usage:
         prompt_tokens=asked.prompt_tokens.total(),
         completion_tokens=asked.completion_tokens.total(),
         model_seconds=seconds if asked.calls else 0.0,
+        finish_reasons=dict(asked.finish_reasons),
     )

@@ -51,10 +51,11 @@ def test_this_project_says_what_its_results_say() -> None:
 
 
 def test_a_changed_digit_is_found_and_mended(tmp_path: Path) -> None:
-    for name in ("docs", "results"):
-        shutil.copytree(PROJECT / name, tmp_path / name)
-    shutil.copy(PROJECT / "README.md", tmp_path)
+    shutil.copytree(PROJECT / "results" / "clipr", tmp_path / "results" / "clipr")
+    (tmp_path / "README.md").write_text("# A project\n")
     page = tmp_path / "docs" / "clipr.md"
+    page.parent.mkdir()
+    shutil.copy(PROJECT / "docs" / "clipr.md", page)
     was = page.read_text()
     place = was.index("| TidyBot | ") + len("| TidyBot | ")
     line, digit = was.count("\n", 0, place) + 1, int(was[place])
