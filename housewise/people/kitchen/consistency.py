@@ -8,6 +8,8 @@ one scene is no contradiction.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, product
 from math import prod
 from typing import NamedTuple
@@ -22,7 +24,7 @@ from housewise.people.kitchen.conditions import (
     parse_condition,
 )
 from housewise.people.kitchen.profiles import KitchenPreference
-from housewise.worlds.kitchen.kitchen_data import KitchenData, KitchenTask
+from housewise.worlds.kitchen.kitchen_data import KitchenData
 
 MAX_CASES = 5000
 """Cases into which one condition is expanded at most."""
@@ -48,32 +50,53 @@ class TooManyCases(Exception):
 
 def find_contradiction(preferences: Sequence[KitchenPreference], kitchen: KitchenData) -> str | None:
     """Return a message about the first preference that cannot be satisfied, alone or with another one, or None."""
-    made = {name: parse_condition(dish.made, kitchen.find_ids) for name, dish in kitchen.tasks.dishes.items()}
+    wanted = {one.id: _want(one.condition, one.wish, one.dishes) for one in preferences}
     for one in preferences:
-        if not all(_can_be_satisfied([one], kitchen.tasks.tasks[number], kitchen, made) for number in one.tasks):
+        if not all(_can_be_satisfied((wanted[one.id],), number, kitchen) for number in one.tasks):
             return f"preference {one.id} can never be satisfied; change what it wants ({one.wants_text})"
     for first, second in combinations(preferences, 2):
         for number in sorted(set(first.tasks) & set(second.tasks)):
-            task = kitchen.tasks.tasks[number]
-            if not _can_be_satisfied([first, second], task, kitchen, made):
+            if not _can_be_satisfied((wanted[first.id], wanted[second.id]), number, kitchen):
                 return (
-                    f"preferences {first.id} and {second.id} contradict each other where the task is {task.text!r}; "
+                    f"preferences {first.id} and {second.id} contradict each other where the task is "
+                    f"{kitchen.tasks.tasks[number].text!r}; "
                     f"change one ({first.wants_text} against {second.wants_text})"
                 )
     return None
 
 
-def _can_be_satisfied(
-    preferences: Sequence[KitchenPreference], task: KitchenTask, kitchen: KitchenData, made: Mapping[str, Condition]
-) -> bool:
+@dataclass(frozen=True, eq=False)
+class _Wanted:
+    """What a preference wants. Equal ones are one object, by which what is known of them is found fast."""
+
+    condition: Condition | None
+    wish: Condition
+    dishes: tuple[str, ...]
+
+
+_want = lru_cache(maxsize=1 << 14)(_Wanted)
+
+
+@lru_cache(maxsize=4)
+def _made_conditions(kitchen: KitchenData) -> Mapping[str, Condition]:
+    """Return the condition, for each dish, under which it counts as made."""
+    return {name: parse_condition(dish.made, kitchen.find_ids) for name, dish in kitchen.tasks.dishes.items()}
+
+
+# Whoever invents people asks about the same pairs again with each further preference.
+@lru_cache(maxsize=1 << 18)
+def _can_be_satisfied(preferences: tuple[_Wanted, ...], number: int, kitchen: KitchenData) -> bool:
     """Whether one breakfast can satisfy all preferences.
 
     One of several preferences may also be inapplicable. A single preference has to be applicable, if it can be.
     Preferences with too many cases to compare count as satisfiable.
 
     Args:
-        made: The condition, for each dish, under which it counts as made.
+        preferences: What they want.
+        number: Number of the task.
+        kitchen: The kitchen.
     """
+    task, made = kitchen.tasks.tasks[number], _made_conditions(kitchen)
 
     def decide(predicate: Predicate) -> bool | None:
         if predicate.name == "available":

@@ -140,7 +140,7 @@ class KitchenVerbs(StrictModel):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KitchenData:
     """All fixed data of the text kitchen.
 
