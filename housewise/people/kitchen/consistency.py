@@ -50,16 +50,16 @@ class TooManyCases(Exception):
 
 def find_contradiction(preferences: Sequence[KitchenPreference], kitchen: KitchenData) -> str | None:
     """Return a message about the first preference that cannot be satisfied, alone or with another one, or None."""
-    wanted = {one.id: _want(one.condition, one.wish, one.dishes) for one in preferences}
-    for one in preferences:
-        if not all(_can_be_satisfied((wanted[one.id],), number, kitchen) for number in one.tasks):
+    wanted = [_want(each.condition, each.wish, each.dishes) for each in preferences]
+    for one, its in zip(preferences, wanted, strict=True):
+        if not all(_can_be_satisfied((its,), number, kitchen) for number in one.tasks):
             return f"preference {one.id} can never be satisfied; change what it wants ({one.wants_text})"
-    for first, second in combinations(preferences, 2):
+    for (first, its), (second, others) in combinations(zip(preferences, wanted, strict=True), 2):
         for number in sorted(set(first.tasks) & set(second.tasks)):
-            if not _can_be_satisfied((wanted[first.id], wanted[second.id]), number, kitchen):
+            if not _can_be_satisfied((its, others), number, kitchen):
+                task = kitchen.tasks.tasks[number]
                 return (
-                    f"preferences {first.id} and {second.id} contradict each other where the task is "
-                    f"{kitchen.tasks.tasks[number].text!r}; "
+                    f"preferences {first.id} and {second.id} contradict each other where the task is {task.text!r}; "
                     f"change one ({first.wants_text} against {second.wants_text})"
                 )
     return None
@@ -83,7 +83,7 @@ def _made_conditions(kitchen: KitchenData) -> Mapping[str, Condition]:
     return {name: parse_condition(dish.made, kitchen.find_ids) for name, dish in kitchen.tasks.dishes.items()}
 
 
-# Whoever invents people asks about the same pairs again with each further preference.
+# Whoever invents people asks about the same pairs again.
 @lru_cache(maxsize=1 << 18)
 def _can_be_satisfied(preferences: tuple[_Wanted, ...], number: int, kitchen: KitchenData) -> bool:
     """Whether one breakfast can satisfy all preferences.

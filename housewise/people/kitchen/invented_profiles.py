@@ -7,14 +7,16 @@ theirs. The preferences are drawn here and put into words with ``housekeep_confi
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, UserError
 from housewise.core.validation import StrictModel, read_model
+from housewise.people.kitchen.consistency import find_contradiction
 from housewise.people.kitchen.profile_files import parse_profile
-from housewise.people.kitchen.profiles import KitchenProfile
+from housewise.people.kitchen.profiles import KitchenPreference, KitchenProfile
 from housewise.worlds.kitchen.kitchen_data import load_kitchen
 
 PHRASINGS_FILE = CONFIGS / "adapt" / "invented.yaml"
@@ -166,33 +168,37 @@ def invent_profile_fields(seed: int, preferences: tuple[int, int] = PREFERENCE_R
     rng = random.Random(seed)
     count = rng.randint(*preferences)
     lines: dict[str, dict[str, object]] = {}
+    known: list[KitchenPreference] = []
     for _ in range(_MAX_DRAWS):
         line = rng.choice(_KINDS)(rng)
         # Nobody has eggs in several ways at once.
         key = "style" if line["category"] == "preparation" else f"{line['tasks']}: {line['wants']}"
-        if key not in lines and _is_valid(fields := _profile_fields(seed, [*lines.values(), line])):
+        if key not in lines and (preference := _parse_beside(line, known)):
             lines[key] = line
+            known.append(preference)
             if len(lines) == count:
-                return fields
+                return _profile_fields(seed, lines.values())
     raise UserError(
         f"invented-{seed}: {count} preferences without contradictions were not found in {_MAX_DRAWS} draws; "
         "ask for fewer"
     )
 
 
-def _profile_fields(seed: int, lines: list[dict[str, object]]) -> dict[str, object]:
+def _profile_fields(seed: int, lines: Iterable[dict[str, object]]) -> dict[str, object]:
     return {
         "name": f"invented-{seed}",
         "preferences": [{"id": str(number), **line} for number, line in enumerate(lines, 1)],
     }
 
 
-def _is_valid(fields: dict[str, object]) -> bool:
+def _parse_beside(line: dict[str, object], others: Sequence[KitchenPreference]) -> KitchenPreference | None:
+    """Return a preference, or None where it cannot be satisfied, alone or with one of the others."""
+    kitchen = load_kitchen()
     try:
-        parse_profile(fields, load_kitchen(), str(fields["name"]))
+        [preference] = parse_profile(_profile_fields(0, [line]), kitchen, "").preferences
     except DataError:
-        return False
-    return True
+        return None
+    return None if any(find_contradiction([other, preference], kitchen) for other in others) else preference
 
 
 def _line(
