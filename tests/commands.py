@@ -214,6 +214,34 @@ def _main(
     os._exit(_exit_code(module))
 
 
+def run_in_fork(command: Sequence[str], check: bool, env: Mapping[str, str]) -> None:
+    """Do what ``subprocess.run`` does with ``python -m`` and a trainer, in a fork, which has imported torch already.
+
+    Raises:
+        subprocess.CalledProcessError: If it fails.
+    """
+    python, option, module, *words = command
+    if (python, option) != (sys.executable, "-m") or not module.startswith("housewise."):
+        subprocess.run(command, check=check, env=env)
+        return
+    sys.stdout.flush()
+    sys.stderr.flush()
+    process = os.fork()
+    if process == 0:
+        os.environ.clear()
+        os.environ.update(env, TOKENIZERS_PARALLELISM="false")
+        sys.argv = [module, *words]
+        os._exit(_exit_code(module))
+    try:
+        code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    except BaseException:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+        raise
+    if code and check:
+        raise subprocess.CalledProcessError(code, command)
+
+
 def _exit_code(module: str) -> int:
     """Run the module to its end, as Python does."""
     code: object = 0

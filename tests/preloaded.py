@@ -3,7 +3,9 @@
 import contextlib
 import gc
 import os
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import housewise.agent.clipr.rule_editing
 import housewise.cli.app
@@ -26,6 +28,7 @@ import housewise.worlds.house.simulator.raycast
 from housewise.core.errors import UserError
 from housewise.language.embedder import shared_minilm
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
+from tests.commands import run_in_fork
 from tests.embeddings import VARIABLE, share_embeddings
 
 with contextlib.suppress(ImportError):
@@ -41,7 +44,14 @@ with contextlib.suppress(ImportError):
     import peft  # noqa: F401
 with contextlib.suppress(ImportError):
     import housewise.selftrain.trainers.dpo
+    import housewise.selftrain.trainers.local
+    import housewise.selftrain.trainers.logprobs
     import housewise.selftrain.trainers.sft
+
+    # Each trainer in a process of its own would import torch and trl again, which takes longer than it trains.
+    forks = SimpleNamespace(run=run_in_fork, CalledProcessError=subprocess.CalledProcessError)
+    for module in (housewise.selftrain.trainers.local_training, housewise.selftrain.trainers.logprobs):
+        vars(module)["subprocess"] = forks
 
 with contextlib.suppress(UserError):
     # The weights are compared once with what they should be.

@@ -12,7 +12,7 @@ from housewise.rollout.record_reader import read_records
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from tests.commands import run_module
 
-FEW = ("--quick", "--only", "scene=generated", "max_steps=300")
+FEW = ("--quick", "--only", "scene=generated", "max_steps=120")
 
 
 def experiment(folder: Path, name: str, *words: str) -> Path:
@@ -77,6 +77,7 @@ def test_the_first_notes_that_came_are_taken(tmp_path: Path) -> None:
         "size=0,10",
         "--only",
         "seed=1",
+        "max_steps=300",
     )
     cell = "scene=generated/row=lookup"
     runs = (folder / "demonstrations/scene=generated/seed=1", folder / f"round 1/{cell}/seed=1")
