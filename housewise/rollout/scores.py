@@ -163,8 +163,7 @@ def truncation_warning(figures: Mapping[str, Any], max_tokens: int | None = None
         return ""
     limit = "max_tokens" if max_tokens is None else f"max_tokens={max_tokens}"
     return (
-        f"{cut} of {sum(reasons.values())} replies were cut at {limit}, and their incomplete lines are ignored; raise "
-        "the limit"
+        f"{cut} of {sum(reasons.values())} replies were cut at {limit}, so that their ends are missing; raise the limit"
     )
 
 
