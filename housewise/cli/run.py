@@ -129,7 +129,7 @@ def run(
     if note := describe_own_part(config, system_class.defaults()):
         print_note(note)
     if isinstance(settings, PersonalizeSettings):
-        check_settings(settings)
+        check_settings(settings, houses)
     playing = system_class(settings)
     if quick:
         few = quick_episodes(playing)

@@ -170,7 +170,7 @@ def selftrain(
         chosen.get("run", {}).pop("data", None)
         settings = load_selftraining(config, chosen, overrides or [])
     _print_own_part(config, selftraining_defaults())
-    check_settings(settings.run)
+    check_settings(settings.run, houses)
     if quick:
         settings = load_selftraining(config, merge_nested(quick_settings(settings), chosen), overrides or [])
         print_note(LEFT_OUT)

@@ -88,14 +88,23 @@ def person_settings(person: str | None, system: str) -> dict[str, str | None]:
     return {"people": None if file is None else str(file), "person": name}
 
 
-def check_settings(settings: PersonalizeSettings) -> None:
+def check_settings(settings: PersonalizeSettings, houses: int | None = None) -> None:
     """Check, before a model is loaded, that the adapter exists and that options have what they need.
+
+    Args:
+        settings: The settings of a run.
+        houses: Number of generated houses, or None if it was not given.
 
     Raises:
         UserError: There is no such adapter, or scenes are named without the Housekeep data, or records without the
-            planner that replays them.
+            planner that replays them, or generated houses where the settings name that data.
     """
     tasks = settings.tasks
+    if houses is not None and tasks.data is not None:
+        raise UserError(
+            f"--houses plays generated houses, and the settings name the Housekeep data in {tasks.data}; add data=null, "
+            "or leave --houses out"
+        )
     if tasks.data is None and (tasks.scenes or tasks.episodes is not None):
         asked = f"scene {tasks.scenes[0]}" if tasks.scenes else f"episodes {tasks.episodes}"
         raise UserError(f"{asked}: needs the Housekeep data; give its folder with --data or HOUSEKEEP_DATA")

@@ -114,6 +114,16 @@ def test_a_configuration_wins_over_the_environment_and_an_option_over_both(
     assert found == [folder, "elsewhere"]
 
 
+@pytest.mark.parametrize("command", ["run", "selftrain"])
+def test_generated_houses_beside_a_configuration_that_names_data_are_refused(command: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.yaml").write_text(f"data: {tmp_path / 'there'}\n")
+    words = (command, "--config", tmp_path / "mine.yaml", "--houses", 1, "--out", tmp_path / "out")
+    # A training says first which part of the file it takes.
+    told = call_housewise(*words, code=2).stderr.strip().splitlines()[-1]
+    assert "--houses plays generated houses, and the settings name the Housekeep data" in told and "data=null" in told
+    assert not (tmp_path / "out").exists()
+
+
 def test_lessons_are_about_generated_houses_whatever_the_environment_says(tmp_path: Path) -> None:
     tasks = "evaluation.tasks=[{name: test, seed: 30000}]"
     twice = ("selftrain", "--config", "brain", tasks, "--out", tmp_path / "out")
