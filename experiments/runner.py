@@ -69,6 +69,12 @@ Measuring = Callable[[str, Record, Memory | None], Iterator[MeasuredValue]]
 """Takes a measure, given its name, of an episode and of the memory that its run started from."""
 
 
+class _MeasuredEpisode(NamedTuple):
+    task: str
+    origin: MeasurementOrigin
+    values: list[MeasuredValue]
+
+
 @dataclass(frozen=True)
 class ExperimentRunner:
     """Plays an experiment in a folder.
@@ -164,16 +170,25 @@ class ExperimentRunner:
             known = (each for each in _parse_values(path, measured) if each.measure in self.experiment.measures_by_name)
             found.extend((cell, "", value) for value in known)
             origins.append(MeasurementOrigin.of_call(measured.get("made", {})))
+        taken: dict[Path, list[_MeasuredEpisode]] = {}
         for planned in self.grid.measured_runs:
-            episodes = self.folder / planned.folder / "episodes"
-            memory = _read_memory(self.folder / planned.folder / MEMORY_AT_START)
-            for record in read_records(episodes) if episodes.is_dir() else ():
-                if not planned.measures_task(record.header.task):
-                    continue
-                origins.append(MeasurementOrigin.of_episode(record.header))
-                for name, measure in self.measures.items():
-                    found.extend((planned.cell, planned.name, value) for value in measure(name, record, memory))
+            # Levels with patterns of tasks share a run, and follow each other.
+            if planned.folder not in taken:
+                taken = {planned.folder: list(self._measure_episodes(self.folder / planned.folder))}
+            for task, origin, values in taken[planned.folder]:
+                if planned.measures_task(task):
+                    origins.append(origin)
+                    found.extend((planned.cell, planned.name, value) for value in values)
         return found, origins
+
+    def _measure_episodes(self, run: Path) -> Iterator[_MeasuredEpisode]:
+        """Yield every measure of every finished episode in the folder of a run."""
+        if not (run / "episodes").is_dir():
+            return
+        memory = _read_memory(run / MEMORY_AT_START)
+        for record in read_records(run / "episodes"):
+            values = [value for name, measure in self.measures.items() for value in measure(name, record, memory)]
+            yield _MeasuredEpisode(record.header.task, MeasurementOrigin.of_episode(record.header), values)
 
     def count_missing_calls(self) -> int:
         """Return how many calls of functions are not finished."""
