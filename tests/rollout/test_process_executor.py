@@ -99,7 +99,13 @@ def test_a_process_that_is_killed_is_told_of(tmp_path: Path) -> None:
 def test_an_interrupted_run_keeps_the_notes_of_episodes_that_ended_after_it(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "housewise", "run", "--system", "adapt", "--workers", "2", "--out", str(tmp_path)]
     tasks = ["planner=always", "task=[4]", "repeats=30"]
-    with subprocess.Popen([*command, *tasks], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as program:
+    with subprocess.Popen(
+        [*command, *tasks],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        # What a shell starts in the background ignores interrupts, and so would this program.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as program:
         end = time.monotonic() + 120
         while time.monotonic() < end and not list(tmp_path.glob("episodes/*.jsonl")):
             time.sleep(0.05)
