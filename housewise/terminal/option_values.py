@@ -102,8 +102,8 @@ def check_settings(settings: PersonalizeSettings, houses: int | None = None) -> 
     tasks = settings.tasks
     if houses is not None and tasks.data is not None:
         raise UserError(
-            f"--houses plays generated houses, and the settings name the Housekeep data in {tasks.data}; add data=null, "
-            "or leave --houses out"
+            f"--houses plays generated houses, and the settings name the Housekeep data in {tasks.data}; "
+            "add data=null, or leave --houses out"
         )
     if tasks.data is None and (tasks.scenes or tasks.episodes is not None):
         asked = f"scene {tasks.scenes[0]}" if tasks.scenes else f"episodes {tasks.episodes}"
