@@ -104,9 +104,10 @@ def format_results(
     return FormattedTable(header.title, ["", *headings], body, [_describe(results, over), *beside, *notes])
 
 
-def _summary_lines(results: ResultsTable, axes: Sequence[str]) -> list[dict[str, Any]]:
+def _summary_lines(results: ResultsTable, axes: Sequence[str]) -> list[dict[Any, Any]]:
     means = summarize(results.frame, [axis for axis in axes if axis != MEASURE])
-    return [{str(key): value for key, value in line.items()} for line in means.to_dict("records")]
+    lines: list[dict[Any, Any]] = means.to_dict("records")
+    return lines
 
 
 def describe_change(adapter: str) -> str:
@@ -167,7 +168,7 @@ def _join_levels(header: ResultsHeader, axes: Sequence[str], key: Sequence[str])
     return ", ".join(levels) or (header.measures[key[-1]].label if axes[-1:] == (MEASURE,) else ", ".join(key))
 
 
-def _format_mean(line: Mapping[str, Any], unit: MeasureUnit, over: str) -> str:
+def _format_mean(line: Mapping[Any, Any], unit: MeasureUnit, over: str) -> str:
     mean = line[MEAN]
     if mean != mean:
         return NONE

@@ -97,8 +97,7 @@ def load_settings(
     given = OmegaConf.create() if path is None else _own_part(_read_config(path), known)[0]
     user_values = _parse_overrides(overrides)
     try:
-        parts: list[Any] = [known]
-        current: dict[str, Any] = dict(known)
+        current: Any = dict(known)
         by_user: dict[str, Any] = {}
         for part, source, is_users in (
             (literals.hide(dict(advised or {})), "the defaults", False),
@@ -109,17 +108,15 @@ def load_settings(
             content = place_in_sections(
                 OmegaConf.to_container(part) if isinstance(part, DictConfig) else part, known, source, current
             )
+            _check_containers(current, content)
             current = merge_nested(current, content)
-            parts.append(content)
             by_user = merge_nested(by_user, content) if is_users else by_user
-        if any(map(has_references, parts[1:])):
-            merged = OmegaConf.merge(*(OmegaConf.create(expand_references(part, known)) for part in parts))
-            current = OmegaConf.to_container(merged, resolve=True)  # type: ignore[assignment]
+        # OmegaConf takes most of the time.
+        if has_references(current):
+            current = OmegaConf.to_container(OmegaConf.create(expand_references(current, known)), resolve=True)
         whole = literals.restore(current)
     except OmegaConfBaseException as error:
         raise UserError(f"setting {error.full_key}: {redact_passwords(_first_line(error))}") from error
-    except TypeError as error:  # raised by OmegaConf for a list in place of keys, or the other way round
-        raise UserError(f"the settings: one is given as a list and with keys; give it once ({error})") from error
     except RecursionError:
         raise UserError(_too_deep("the settings")) from None
     made = validate_settings(model, whole)
@@ -187,6 +184,20 @@ def sets_key(file: Path, base: DictConfig, path: str) -> bool:
     known: Any = OmegaConf.to_container(base)
     given = _own_part(_read_config(find_config(file, _system_of(known))), known)[0]
     return path in setting_paths(place_in_sections(OmegaConf.to_container(given), known, str(file)))
+
+
+def _check_containers(values: Mapping[str, Any], others: Mapping[str, Any], prefix: str = "") -> None:
+    """Check that no setting is a list in one of two nested values, and has keys in the other.
+
+    Raises:
+        UserError: One is; the message names it.
+    """
+    for key, other in others.items():
+        value = values.get(key)
+        if isinstance(value, Mapping) and isinstance(other, Mapping):
+            _check_containers(value, other, f"{prefix}{key}.")
+        elif isinstance(value, Mapping | list) and isinstance(other, Mapping | list) and type(value) is not type(other):
+            raise UserError(f"setting {prefix}{key}: is given as a list and with keys; give it once")
 
 
 def _own_part(given: DictConfig, known: Mapping[str, Any]) -> tuple[DictConfig, str]:

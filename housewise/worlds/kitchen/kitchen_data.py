@@ -140,6 +140,7 @@ class KitchenVerbs(StrictModel):
         )
 
 
+# Compared by identity, so that what is found out about a kitchen can be kept by it.
 @dataclass(frozen=True, eq=False)
 class KitchenData:
     """All fixed data of the text kitchen.

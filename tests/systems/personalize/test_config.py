@@ -241,6 +241,15 @@ def test_a_password_of_an_address_is_not_shown(override: str) -> None:
     assert "secret" not in refusal(override)
 
 
+@pytest.mark.parametrize(("first", "second"), [("[1]", "{b: 2}"), ("{b: 2}", "[1]")])
+def test_a_value_given_as_a_list_and_with_keys_is_refused(first: str, second: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(f"extra_body: {{a: {first}}}\n")
+    for reference in ([], ["person=${planner}"]):
+        told = refusal(f"extra_body.a={second}", *reference, file=file)
+        assert told == "setting models.agent.extra_body.a: is given as a list and with keys; give it once"
+
+
 def test_a_wrong_file_is_named(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     assert refusal(file=file).startswith(f"{file}: no such configuration file")
