@@ -19,8 +19,8 @@ from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.lab_tables import LAB_TABLES
 from housewise.experiments.documents.marks import fill_marks
 from housewise.experiments.documents.model_memory import MEMORY_TABLES
+from housewise.experiments.documents.results_page import RESULTS_TABLES
 from housewise.experiments.documents.settings import SETTINGS_TABLES
-from housewise.experiments.documents.tables import TABLES
 from housewise.experiments.tables import describe_change
 
 
@@ -51,7 +51,7 @@ def main(
     for name, table in files.read_all().items():
         for adapter in table.header.changed_adapters:
             print_note(f"results/{name}: {describe_change(adapter)}")
-    tables = TABLES | SETTINGS_TABLES | MEMORY_TABLES | LAB_TABLES
+    tables = RESULTS_TABLES | SETTINGS_TABLES | MEMORY_TABLES | LAB_TABLES
     for path in documents(root):
         name = path.relative_to(root).as_posix()
         text, differences = fill_marks(path.read_text(encoding="utf-8"), name, files, tables)

@@ -7,9 +7,8 @@ methods that CLIPR is compared with. :mod:`language_steps` is the interface of a
 :mod:`chat_steps`, :mod:`local_steps` and :mod:`finetuned_chooser` implement it.
 
 Interviews outside of runs: :mod:`conversation` has people answer the questions of Algorithm 1,
-:mod:`terminal_interview` parses the answers of real people with :mod:`answer_phrases`,
-:mod:`recorded_interview` stores what simulated people say, :mod:`rule_editing` changes stored rules and
-:mod:`memory_notes` converts answers and rules to notes. Rules about places in a house are in :mod:`house_groups`,
-:mod:`house_interview` (simulated people), :mod:`house_questions` (real people),
+:mod:`terminal_interview` parses the answers of real people with :mod:`answer_phrases`, :mod:`rule_editing` changes
+stored rules and :mod:`memory_notes` converts answers and rules to notes. Rules about places in a house are in
+:mod:`house_groups`, :mod:`house_interview` (simulated people), :mod:`house_questions` (real people),
 :mod:`house_rules`, :mod:`house_notes` and :mod:`house_place_words`.
 """

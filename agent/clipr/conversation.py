@@ -1,15 +1,13 @@
-"""Conversations with a person: drives the questions of Algorithm 1."""
+"""Conversations with a person: puts the questions of a method to them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from housewise.agent.clipr.actions import AskPerson, CliprObservation, Play, T
-from housewise.agent.clipr.elicitation import elicit
-from housewise.agent.clipr.language_steps import DialogueTurn, Inquirer
+from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.language.words import one_line
 from housewise.people.respondent import Question, Respondent, RespondentLeft
-from housewise.worlds.choices.scenario import Situation
 
 MAX_ANSWER_CHARACTERS = 2000
 """Longer answers are truncated."""
@@ -56,11 +54,3 @@ def converse(
     except StopIteration as ended:
         result: T = ended.value
         return result
-
-
-def next_question(
-    inquirer: Inquirer, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn], left: int
-) -> str | None:
-    """Return the question that Algorithm 1 asks after a dialogue, or None if it ends there."""
-    asked = next(elicit(inquirer, examples, len(dialogue) + left, dialogue), None)
-    return asked.question.text if isinstance(asked, AskPerson) else None

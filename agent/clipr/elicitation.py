@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from housewise.agent.clipr.actions import AskPerson, NewRules, Play
-from housewise.agent.clipr.language_steps import DialogueTurn, Inquirer, Interviewer
+from housewise.agent.clipr.language_steps import DialogueTurn, Interviewer
 from housewise.agent.clipr.rules import Rule, add_newer_rules
 from housewise.people.respondent import Question
 from housewise.worlds.choices.scenario import Situation
@@ -39,7 +39,7 @@ class RememberedConversation:
 
 
 def elicit(
-    interviewer: Inquirer, examples: Sequence[Situation], max_questions: int, dialogue: Sequence[DialogueTurn] = ()
+    interviewer: Interviewer, examples: Sequence[Situation], max_questions: int, dialogue: Sequence[DialogueTurn] = ()
 ) -> Play[tuple[DialogueTurn, ...]]:
     """Ask until enough is known or the budget is spent (lines 2 to 7), and return the whole dialogue.
 

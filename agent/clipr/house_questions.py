@@ -24,6 +24,7 @@ from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.agent.clipr.terminal_interview import (
     QUESTIONS,
     AnswerNotUnderstood,
+    Interview,
     InterviewQuestion,
     ParsedAnswer,
     QuestionFile,
@@ -173,8 +174,8 @@ def _unique_heads(groups: Sequence[ThingGroup]) -> dict[str, str]:
     return {head: names.pop() for head, names in owners.items() if len(names) == 1}
 
 
-class HouseConversation:
-    """Asks where things belong, about the groups first whose answers are expected to say most; see Interview."""
+class HouseConversation(Interview):
+    """Asks where things belong, about the groups first whose answers are expected to say most."""
 
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder

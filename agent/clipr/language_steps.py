@@ -125,8 +125,16 @@ class JudgedChoice:
     reasoning: str = ""
 
 
-class Inquirer(Protocol):
-    """Asks questions, in one call per turn."""
+class Interviewer(Protocol):
+    """The language steps of Algorithm 1. Each method is one call.
+
+    Attributes:
+        name: Name of the model or of the components.
+        usage: Counts that the steps update themselves.
+    """
+
+    name: str
+    usage: MethodUsage
 
     def inquire(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn], left: int) -> Inquiry:
         """Return the unresolved dimensions and the next question.
@@ -138,18 +146,6 @@ class Inquirer(Protocol):
             dialogue: Questions and answers so far.
             left: Number of questions that may still be asked.
         """
-
-
-class Interviewer(Inquirer, Protocol):
-    """The language steps of Algorithm 1. Each method is one call.
-
-    Attributes:
-        name: Name of the model or of the components.
-        usage: Counts that the steps update themselves.
-    """
-
-    name: str
-    usage: MethodUsage
 
     def synthesize(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn]) -> tuple[Rule, ...]:
         """Write rules from the dialogue and the examples."""

@@ -1,7 +1,7 @@
 """An interview with a person at a terminal: prepared questions, and parsing of each answer into a rule.
 
-Algorithm 1 asks (housewise.agent.clipr.elicitation). The person sees the rule before it is stored, in place of the
-synthesis (housewise.cli.rule_conversation).
+The person sees the rule before it is stored, in place of the synthesis (housewise.cli.rule_conversation). Algorithm 1
+asks the questions of a language model (housewise.agent.clipr.elicitation).
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Annotated, Protocol
 
 from pydantic import Field
 
+from housewise.agent.clipr.actions import AskPerson
 from housewise.agent.clipr.answer_phrases import (
     NoSuchOption,
     is_indifferent,
@@ -26,8 +27,8 @@ from housewise.agent.clipr.answer_phrases import (
     replace_option_numbers,
     split_conditions,
 )
-from housewise.agent.clipr.conversation import next_question
-from housewise.agent.clipr.language_steps import DialogueTurn, Dimension, Inquiry, Interviewer
+from housewise.agent.clipr.elicitation import elicit
+from housewise.agent.clipr.language_steps import DialogueTurn, Interviewer
 from housewise.agent.clipr.local_steps.answer_meaning import split_wanted_refused
 from housewise.agent.clipr.rules import MAX_RULE_CHARACTERS, Rule, make_rule, parse_rule
 from housewise.core.configs import CONFIGS
@@ -134,9 +135,10 @@ class InterviewQuestion(ABC):
         """
 
 
-class Interview(Protocol):
+class Interview(ABC):
     """Provides the questions of an interview in order."""
 
+    @abstractmethod
     def next_question(
         self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int
     ) -> InterviewQuestion | None:
@@ -150,9 +152,11 @@ class Interview(Protocol):
 
     def count_open_questions(self, dialogue: Sequence[DialogueTurn]) -> int | None:
         """Return the number of unanswered questions, or None if it is unknown."""
+        return None
 
     def find_question(self, asked: str) -> InterviewQuestion | None:
         """Return the question that was asked in some words, to ask it again; None if it comes in its own time."""
+        return None
 
 
 class WordReader(Protocol):
@@ -298,41 +302,26 @@ class WrittenQuestion(InterviewQuestion):
         return ParsedAnswer(answer, (rule,), rule.preferred, rule.avoided, tuple(left_out))
 
 
-class WrittenInterview:
-    """Asks prepared questions in order; see Interview and Inquirer."""
+class WrittenInterview(Interview):
+    """Asks prepared questions in order."""
 
     def __init__(self, questions: Sequence[WrittenQuestion]) -> None:
         self._questions = tuple(questions)
-
-    def inquire(self, examples: Sequence[Situation], dialogue: Sequence[DialogueTurn], left: int) -> Inquiry:
-        """See Inquirer.inquire. A dimension is open until its question was asked."""
-        open_ = self._open_questions(dialogue)
-        dimensions = tuple(Dimension(each.name, each.options) for each in open_)
-        return Inquiry(dimensions, open_[0].text if open_ else None)
 
     def next_question(
         self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int
     ) -> InterviewQuestion | None:
         """See Interview.next_question."""
-        text = next_question(self, (), _with_skipped(dialogue, skipped), left)
-        return next((question for question in self._questions if question.text == text), None)
+        open_ = self._open_questions(dialogue, skipped) if left > 0 else []
+        return open_[0] if open_ else None
 
     def count_open_questions(self, dialogue: Sequence[DialogueTurn]) -> int | None:
         """See Interview.count_open_questions."""
         return len(self._open_questions(dialogue))
 
-    def find_question(self, asked: str) -> InterviewQuestion | None:
-        """See Interview.find_question."""
-        return None
-
-    def _open_questions(self, dialogue: Sequence[DialogueTurn]) -> list[WrittenQuestion]:
-        asked = {exchange.question for exchange in dialogue}
+    def _open_questions(self, dialogue: Sequence[DialogueTurn], skipped: Collection[str] = ()) -> list[WrittenQuestion]:
+        asked = {*skipped, *(exchange.question for exchange in dialogue)}
         return [each for each in self._questions if each.text not in asked]
-
-
-def _with_skipped(dialogue: Sequence[DialogueTurn], skipped: Collection[str]) -> list[DialogueTurn]:
-    """Return a dialogue with skipped questions as unanswered turns."""
-    return [*dialogue, *(DialogueTurn(question, "") for question in skipped)]
 
 
 def kitchen_interview(embedder: Embedder) -> WrittenInterview:
@@ -378,8 +367,8 @@ class ModelQuestion(InterviewQuestion):
         return ParsedAnswer(answer, rules)
 
 
-class ModelInterview:
-    """Asks the questions of a language model; see Interview."""
+class ModelInterview(Interview):
+    """Asks the questions of a language model."""
 
     def __init__(self, model: Interviewer, examples: Sequence[Situation]) -> None:
         self._model, self._examples = model, tuple(examples)
@@ -387,14 +376,9 @@ class ModelInterview:
     def next_question(
         self, dialogue: Sequence[DialogueTurn], skipped: Collection[str], left: int
     ) -> InterviewQuestion | None:
-        """See Interview.next_question. Takes one call of the model."""
-        text = next_question(self._model, self._examples, _with_skipped(dialogue, skipped), left)
-        return None if text is None else ModelQuestion(text=text, model=self._model, examples=self._examples)
-
-    def count_open_questions(self, dialogue: Sequence[DialogueTurn]) -> int | None:
-        """See Interview.count_open_questions."""
-        return None
-
-    def find_question(self, asked: str) -> InterviewQuestion | None:
-        """See Interview.find_question."""
-        return None
+        """Return the question that Algorithm 1 asks next, with one call of the model; see Interview.next_question."""
+        passed = [*dialogue, *(DialogueTurn(question, "") for question in skipped)]
+        asked = next(elicit(self._model, self._examples, len(passed) + left, passed), None)
+        if not isinstance(asked, AskPerson):
+            return None
+        return ModelQuestion(text=asked.question.text, model=self._model, examples=self._examples)

@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cache
 from itertools import zip_longest
-from typing import Protocol
+from types import MappingProxyType
 
 from housewise.agent.clipr.memory_notes import marks_end
 from housewise.agent.personalize.placement_kernel import (
@@ -47,118 +47,30 @@ class RelevantNote:
     similarity: float
 
 
-class PreferenceKnowledge(Protocol):
-    """What is known about the placements that a person wants.
-
-    Attributes:
-        rules: Rules that a model concluded from the notes.
-    """
-
-    rules: tuple[str, ...]
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing at all is known."""
-
-    def without_failures(self, failed: Mapping[str, int]) -> PreferenceKnowledge:
-        """Return the same knowledge, in which receptacles without room for an object count as unknown.
-
-        Args:
-            failed: Failed placements, such as ``"mug 1 on shelf 2"``; see count_failures.
-        """
-
-    def wants(self, thing: str, place: str) -> bool | None:
-        """Return whether the person wants an object on a receptacle, or None if unknown."""
-
-    def similar_kinds(self, thing: str, places: Sequence[str], max_kinds: int) -> list[tuple[str, str]]:
-        """Return other kinds of objects, most similar first, each with the first receptacle where it is wanted.
-
-        Args:
-            thing: Name of the object.
-            places: Receptacles to choose from.
-            max_kinds: Maximum number of kinds.
-        """
-
-    def placement_values(
-        self, thing: str, places: Sequence[str], opinion: PlacementOpinion | None = None
-    ) -> list[float]:
-        """Return how much the notes speak for an object on each of some receptacles, from -1 to 1.
-
-        See PlacementKernel. Without an embedder it is the opinion, or else the prior.
-
-        Args:
-            thing: Name of the object.
-            places: Names of receptacles.
-            opinion: Values of these placements from another source.
-        """
-
-    def noted_kinds(self, max_kinds: int) -> list[str]:
-        """Return kinds of objects that notes about placements name, those of the newest notes first."""
-
-    def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
-        """Return the notes that bear on some objects, the best of each object first.
-
-        Args:
-            placements: Receptacle of each object, or None for the one in the hand.
-            max_notes: Maximum number of notes.
-        """
-
-    def general_notes(self, max_notes: int) -> list[Note]:
-        """Return notes about everything: those about the most general subjects first, then the newest."""
-
-
-class NoKnowledge:
-    """Knows nothing about any placement."""
-
-    is_empty = True
-    rules: tuple[str, ...] = ()
-
-    def without_failures(self, failed: Mapping[str, int]) -> PreferenceKnowledge:
-        """See PreferenceKnowledge.without_failures."""
-        return self
-
-    def wants(self, thing: str, place: str) -> bool | None:
-        """See PreferenceKnowledge.wants."""
-        return None
-
-    def similar_kinds(self, thing: str, places: Sequence[str], max_kinds: int) -> list[tuple[str, str]]:
-        """See PreferenceKnowledge.similar_kinds."""
-        return []
-
-    def placement_values(
-        self, thing: str, places: Sequence[str], opinion: PlacementOpinion | None = None
-    ) -> list[float]:
-        """See PreferenceKnowledge.placement_values."""
-        return [KERNEL.prior] * len(places) if opinion is None else list(opinion.values)
-
-    def noted_kinds(self, max_kinds: int) -> list[str]:
-        """See PreferenceKnowledge.noted_kinds."""
-        return []
-
-    def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
-        """See PreferenceKnowledge.relevant_notes."""
-        return []
-
-    def general_notes(self, max_notes: int) -> list[Note]:
-        """See PreferenceKnowledge.general_notes."""
-        return []
-
-
-class RecalledPreferences:
-    """Recalls from a memory which receptacles of a house a person wants an object on.
+class PreferenceKnowledge:
+    """What is known about the placements that a person wants in a house, as recalled from a memory.
 
     A note counts if it names a room or a receptacle, holds in every situation and has a number as its value. The object
     is wanted there if the value is above zero. The most specific note decides, and of contradicting notes the newest;
     see Memory.recall.
 
     Args:
-        memory: Memory of the person. Notes that are added later are ignored.
+        memory: Memory of the person. Notes that are added later are ignored. Without a memory nothing is known.
         places: Receptacles of the house, by name.
         embedder: Embeds kinds of objects to compare them. None treats no kinds as similar.
+
+    Attributes:
+        rules: Rules that a model concluded from the notes.
     """
 
-    def __init__(self, memory: Memory, places: Mapping[str, SpokenPlace], embedder: Embedder | None = None) -> None:
-        self._memory, self._places, self._embedder = memory, places, embedder
+    def __init__(
+        self,
+        memory: Memory | None = None,
+        places: Mapping[str, SpokenPlace] = MappingProxyType({}),
+        embedder: Embedder | None = None,
+    ) -> None:
+        self._memory = Memory("nobody") if memory is None else memory
+        self._places, self._embedder = places, embedder
         self._known: dict[tuple[str, SpokenPlace], bool | None] = {}
         self._similar: dict[str, list[tuple[str, float]]] = {}
         # Copies without some placements share it.
@@ -168,22 +80,32 @@ class RecalledPreferences:
 
     @property
     def is_empty(self) -> bool:
-        """See PreferenceKnowledge.is_empty."""
+        """Whether nothing at all is known."""
         return not len(self._memory)
 
     def without_failures(self, failed: Mapping[str, int]) -> PreferenceKnowledge:
-        """See PreferenceKnowledge.without_failures."""
+        """Return the same knowledge, in which receptacles without room for an object count as unknown.
+
+        Args:
+            failed: Failed placements, such as ``"mug 1 on shelf 2"``; see count_failures.
+        """
         other = copy(self)
         other._failed = failed
         return other
 
     def wants(self, thing: str, place: str) -> bool | None:
-        """See PreferenceKnowledge.wants."""
+        """Return whether the person wants an object on a receptacle, or None if unknown."""
         wanted = self._wants(thing, place)
         return None if wanted and not untried_places(thing, [place], self._failed) else wanted
 
     def similar_kinds(self, thing: str, places: Sequence[str], max_kinds: int) -> list[tuple[str, str]]:
-        """See PreferenceKnowledge.similar_kinds."""
+        """Return other kinds of objects, most similar first, each with the first receptacle where it is wanted.
+
+        Args:
+            thing: Name of the object.
+            places: Receptacles to choose from.
+            max_kinds: Maximum number of kinds.
+        """
         found: list[tuple[str, str]] = []
         open_to = untried_places(thing, places, self._failed)
         for kind, _ in self._similar_kinds(kind_from_name(thing)):
@@ -197,22 +119,34 @@ class RecalledPreferences:
     def placement_values(
         self, thing: str, places: Sequence[str], opinion: PlacementOpinion | None = None
     ) -> list[float]:
-        """See PreferenceKnowledge.placement_values."""
+        """Return how much the notes speak for an object on each of some receptacles, from -1 to 1.
+
+        See PlacementKernel. Without an embedder it is the opinion, or else the prior.
+
+        Args:
+            thing: Name of the object.
+            places: Names of receptacles.
+            opinion: Values of these placements from another source.
+        """
         if self._embedder is None:
-            return NoKnowledge().placement_values(thing, places, opinion)
+            return [KERNEL.prior] * len(places) if opinion is None else list(opinion.values)
         known = [self._places.get(name, SpokenPlace("")) for name in places]
         return list(map(float, self._kernel().values(kind_from_name(thing), known, opinion)))
 
     def noted_kinds(self, max_kinds: int) -> list[str]:
-        """See PreferenceKnowledge.noted_kinds."""
+        """Return kinds of objects that notes about placements name, those of the newest notes first."""
         newest = (note.about.things for note in reversed(self._memory.notes) if placement_value(note) is not None)
         return list(dict.fromkeys(kind for things in newest for kind in things))[:max_kinds]
 
     def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
-        """See PreferenceKnowledge.relevant_notes. Notes with the same text count as one.
+        """Return the notes that bear on some objects, the best of each object first; those with the same text are one.
 
         For each object the notes about its kind and similar kinds take turns with those about what is like the object
         in its place.
+
+        Args:
+            placements: Receptacle of each object, or None for the one in the hand.
+            max_notes: Maximum number of notes.
         """
         rankings: list[list[RelevantNote]] = []
         for thing, name in placements.items():
@@ -231,7 +165,7 @@ class RecalledPreferences:
         return list(found.values())
 
     def general_notes(self, max_notes: int) -> list[Note]:
-        """See PreferenceKnowledge.general_notes."""
+        """Return notes about everything: those about the most general subjects first, then the newest."""
         return [found.note for found in self._memory.recall(About(), max_notes) if not marks_end(found.note)]
 
     def _notes_of_kinds(self, kind: str, max_notes: int) -> list[RelevantNote]:

@@ -9,7 +9,7 @@ from pydantic import Field
 from housewise.agent.personalize.judgement_text import Judgements
 from housewise.agent.personalize.note_rules import RuleWords
 from housewise.agent.personalize.placement_candidates import known_placements
-from housewise.agent.personalize.preference_knowledge import NoKnowledge, PreferenceKnowledge
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt import ContextGenerator, PromptTemplate
 from housewise.agent.personalize.quoted_notes import QuoteWords
 from housewise.core.errors import UserError
@@ -88,7 +88,7 @@ class RememberingTemplate(PromptTemplate):
         held = graph.holding
         if not held:
             return self.empty_hand.format()
-        note = self._note(graph, held, names, knowledge or NoKnowledge())
+        note = self._note(graph, held, names, knowledge or PreferenceKnowledge())
         return self.holding.format(object=names.get(held, held), note=note)
 
     def describe_objects(self, graph: SceneGraph, names: Mapping[str, str], knowledge: PreferenceKnowledge) -> str:
@@ -173,7 +173,7 @@ class RememberingContext(ContextGenerator):
         self, graph: SceneGraph, knowledge: PreferenceKnowledge | None = None, judgements: Judgements | None = None
     ) -> tuple[Message, ...]:
         """Return system and user message for the present state, the recalled notes, and judgements in plain words."""
-        words, known = self.template, knowledge or NoKnowledge()
+        words, known = self.template, knowledge or PreferenceKnowledge()
         names = words.prompt_names(graph)
         return self.fill_in(
             **words.describe_state(graph, names, known),

@@ -11,9 +11,9 @@ The published method is in three modules:
 
 They use the types in :mod:`responses`, :mod:`lessons`, :mod:`situation`, :mod:`goal_clauses`, :mod:`tasks` and
 :mod:`model_usage`; the robot's language (:mod:`vocabulary`, :mod:`goal_grammar`); and templates (:mod:`prompts`).
-Beside them stand internal :mod:`planning`, the :mod:`experiment_conditions`, the :mod:`episode_measures` and
-:mod:`data_files`.
+Beside them stand internal :mod:`planning`, the :mod:`goal_memory`, the :mod:`experiment_conditions`, the
+:mod:`episode_measures` and :mod:`data_files`.
 
-Ours: :mod:`goal_memory` and :mod:`goal_notes` (learned goals as notes that people can edit), users in :mod:`oversight`,
-other ways of :mod:`retrieval` and :mod:`selection`, and the baselines :mod:`viable_goals` and :mod:`nearest_meaning`.
+Ours: :mod:`goal_notes` (learned goals as notes that people can edit), users in :mod:`oversight`, other ways of
+:mod:`retrieval` and :mod:`selection`, and the baselines :mod:`viable_goals` and :mod:`nearest_meaning`.
 """

@@ -7,7 +7,7 @@ not recalled.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 
 from pydantic import Field
@@ -19,7 +19,6 @@ from housewise.agent.stars.planning import goal_state, plan_actions, simulate_ac
 from housewise.agent.stars.responses import GoalAnalysis
 from housewise.agent.stars.situation import PerceivedThing
 from housewise.agent.stars.tasks import StarsTask, TaskObject
-from housewise.agent.stars.vocabulary import RobotVocabulary
 from housewise.core.settings import Settings
 from housewise.worlds.kitchen.manipulation import ImpossibleManipulation, ManipulationAction
 from housewise.worlds.kitchen.state import State
@@ -40,11 +39,11 @@ class GoalGeneralisation(Settings):
 
 
 class LearnedGoals:
-    """The goals and policies that were learned; see LongTermMemory.
+    """The goals and policies that were learned.
 
     Args:
         task: Current task.
-        analyser: Checks recalled goals.
+        analyser: Checks recalled goals again, because fixtures may have disappeared.
         known: Goals learned earlier.
         generalisation: How far goals are generalised. None means not at all.
     """
@@ -56,44 +55,67 @@ class LearnedGoals:
         known: Iterable[LearnedGoal] = (),
         generalisation: GoalGeneralisation | None = None,
     ) -> None:
-        self._task, self._analyser, self._generalisation = task, analyser, generalisation
+        self._task, self._analyser = task, analyser
+        self._generalisation = generalisation or GoalGeneralisation()
         self._known = keep_latest(known)
 
     def recall(self, about: TaskObject, state: State) -> RecalledGoal | None:
-        """See LongTermMemory.recall."""
-        return recall_goal(self._known, self._task, about, state, self._analyser, self._generalisation)
+        """Return the learned goal for an object here and now. None if there is none or it cannot be achieved.
+
+        Goals learned for the same subtask and place come before generalised ones, and specific kinds before general
+        ones.
+        """
+        possible = (self._possible(note, about, state) for note in self._matching_goals(about))
+        return next((found for found in possible if found is not None), None)
 
     def learn(self, about: TaskObject, used: GoalAnalysis, path: Plan, confirmed: bool) -> LearnedGoal:
-        """See LongTermMemory.learn."""
-        learned = learn_goal(self._task, about, used, path, confirmed, self._analyser.language.vocabulary)
+        """Keep the goal that was used for an object, with the actions that achieve it."""
+        learned = LearnedGoal(
+            task=self._task.name,
+            subtask=about.subtask,
+            place=about.place,
+            noun=about.thing.noun,
+            statement=goal_statement(used, about),
+            policy=tuple(_taken_out(act, about.thing.name) for act in path),
+            confirmed=confirmed,
+            kind=next(iter(self._analyser.language.vocabulary.lineage(about.thing.noun)[1:]), None),
+        )
         self._known = keep_latest([*self._known, learned])
         return learned
 
+    def _matching_goals(self, about: TaskObject) -> Iterator[LearnedGoal]:
+        vocabulary, how_far = self._analyser.language.vocabulary, self._generalisation
+        levels = how_far.max_kind_levels + 1
+        usable = [
+            note
+            for note in self._known
+            if note.task == self._task.name and (note.confirmed or not how_far.confirmed_only)
+        ]
+        for noun in vocabulary.lineage(about.thing.noun)[:levels]:
+            alike = [note for note in usable if noun in note.lineage(vocabulary)[:levels]]
+            exact = [note for note in alike if (note.subtask, note.place) == (about.subtask, about.place)]
+            yield from exact
+            if how_far.other_places:
+                yield from (note for note in alike if note not in exact)
 
-def recall_goal(
-    notes: Sequence[LearnedGoal],
-    task: StarsTask,
-    about: TaskObject,
-    state: State,
-    analyser: GoalAnalyser,
-    generalisation: GoalGeneralisation | None = None,
-) -> RecalledGoal | None:
-    """Return the learned goal for an object here and now. None if there is none or it cannot be achieved.
-
-    Goals learned for the same subtask and place come before generalised ones, and specific kinds before general ones.
-
-    Args:
-        notes: Learned goals.
-        task: Current task.
-        about: The object.
-        state: Current state of the room.
-        analyser: Checks the goal again, because fixtures may have disappeared.
-        generalisation: How far goals are generalised. None means not at all.
-    """
-    how_far = generalisation or GoalGeneralisation()
-    matching = _matching_goals(notes, task, about, analyser.language.vocabulary, how_far)
-    possible = (_possible(note, task, about, state, analyser) for note in matching)
-    return next((found for found in possible if found is not None), None)
+    def _possible(self, note: LearnedGoal, about: TaskObject, state: State) -> RecalledGoal | None:
+        # The goal may have been learned for a thing whose noun is unknown in this room, so that its noun is replaced.
+        said = note.statement.partition(" then ")[2]
+        statement = self._analyser.language.statement(f"if the object is a {about.thing.noun} then {said}")
+        if statement is None:
+            return None
+        analysis = self._analyser.check(statement.clauses, self._task.situation.with_focus(about.thing))
+        goal = goal_state(analysis) if analysis.viable else None
+        if goal is None:
+            return None
+        policy = _policy(note, about.thing.name)
+        try:
+            if policy is not None and goal.holds(simulate_actions(state, policy)):
+                return RecalledGoal(note, analysis, policy, by_policy=True)
+        except ImpossibleManipulation:
+            pass
+        path = plan_actions(state, goal)
+        return None if path is None else RecalledGoal(note, analysis, path, by_policy=False)
 
 
 def keep_latest(notes: Iterable[LearnedGoal]) -> list[LearnedGoal]:
@@ -104,27 +126,6 @@ def keep_latest(notes: Iterable[LearnedGoal]) -> list[LearnedGoal]:
         found.pop(key, None)
         found[key] = note
     return list(found.values())
-
-
-def learn_goal(
-    task: StarsTask,
-    about: TaskObject,
-    analysis: GoalAnalysis,
-    path: Iterable[ManipulationAction],
-    confirmed: bool,
-    vocabulary: RobotVocabulary,
-) -> LearnedGoal:
-    """Return the goal to store after it was used for an object."""
-    return LearnedGoal(
-        task=task.name,
-        subtask=about.subtask,
-        place=about.place,
-        noun=about.thing.noun,
-        statement=goal_statement(analysis, about),
-        policy=tuple(_taken_out(act, about.thing.name) for act in path),
-        confirmed=confirmed,
-        kind=next(iter(vocabulary.lineage(about.thing.noun)[1:]), None),
-    )
 
 
 def goal_statement(analysis: GoalAnalysis, about: TaskObject) -> str:
@@ -142,28 +143,6 @@ def _say(clause: GoalClause, analysis: GoalAnalysis, thing: PerceivedThing) -> s
     return f"{name(clause.subject)} is {clause.state}"
 
 
-def _possible(
-    note: LearnedGoal, task: StarsTask, about: TaskObject, state: State, analyser: GoalAnalyser
-) -> RecalledGoal | None:
-    # The goal may have been learned for a thing whose noun is unknown in this room, so that its noun is replaced.
-    said = note.statement.partition(" then ")[2]
-    statement = analyser.language.statement(f"if the object is a {about.thing.noun} then {said}")
-    if statement is None:
-        return None
-    analysis = analyser.check(statement.clauses, task.situation.with_focus(about.thing))
-    goal = goal_state(analysis) if analysis.viable else None
-    if goal is None:
-        return None
-    policy = _policy(note, about.thing.name)
-    try:
-        if policy is not None and goal.holds(simulate_actions(state, policy)):
-            return RecalledGoal(note, analysis, policy, by_policy=True)
-    except ImpossibleManipulation:
-        pass
-    path = plan_actions(state, goal)
-    return None if path is None else RecalledGoal(note, analysis, path, by_policy=False)
-
-
 def _policy(note: LearnedGoal, name: str) -> tuple[ManipulationAction, ...] | None:
     filled = [{key: name if value == SELF else value for key, value in step.items()} for step in note.policy]
     try:
@@ -174,22 +153,3 @@ def _policy(note: LearnedGoal, name: str) -> tuple[ManipulationAction, ...] | No
 
 def _taken_out(act: ManipulationAction, name: str) -> dict[str, str | None]:
     return {key: SELF if value == name else value for key, value in asdict(act).items()}
-
-
-def _matching_goals(
-    notes: Sequence[LearnedGoal],
-    task: StarsTask,
-    about: TaskObject,
-    vocabulary: RobotVocabulary,
-    generalisation: GoalGeneralisation,
-) -> Iterator[LearnedGoal]:
-    nouns = vocabulary.lineage(about.thing.noun)[: generalisation.max_kind_levels + 1]
-    usable = [
-        note for note in notes if note.task == task.name and (note.confirmed or not generalisation.confirmed_only)
-    ]
-    for noun in nouns:
-        alike = [note for note in usable if noun in note.lineage(vocabulary)[: generalisation.max_kind_levels + 1]]
-        exact = [note for note in alike if (note.subtask, note.place) == (about.subtask, about.place)]
-        yield from exact
-        if generalisation.other_places:
-            yield from (note for note in alike if note not in exact)

@@ -234,13 +234,3 @@ class GoalSelector(Protocol):
         self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage
     ) -> GoalSelection:
         """Return the goal to use."""
-
-
-class LongTermMemory(Protocol):
-    """Keeps goals and policies that were learned."""
-
-    def recall(self, about: TaskObject, state: State) -> RecalledGoal | None:
-        """Return the learned goal for an object here and now, or None."""
-
-    def learn(self, about: TaskObject, used: GoalAnalysis, path: Plan, confirmed: bool) -> LearnedGoal:
-        """Keep the goal that was used for an object, with the actions that achieve it."""

@@ -1,4 +1,4 @@
-"""Retrieval beside the paper's: goals that begin as told, servers without alternatives, and ratings of viable goals."""
+"""Retrievers of goals: with the paper's prompts, also from servers without alternatives, or by rating viable goals."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from housewise.agent.stars.nearest_meaning import MeaningRetriever, NearestMeani
 from housewise.agent.stars.prompts import StarsPrompts
 from housewise.agent.stars.responses import GoalCandidate, RetrievedGoal, RetrievedTexts
 from housewise.agent.stars.search_tree import (
-    PromptingRetriever,
     PromptKind,
+    SearchTree,
     TreeThresholds,
     construct_goal_prompt,
+    construct_repair_prompt,
     sample_goals,
 )
 from housewise.agent.stars.tasks import StarsTask, TaskObject
@@ -59,11 +60,13 @@ class RetrievalConfig:
         if condition.retrieval == "meaning":
             assert self.nearest is not None, "a condition that goes by meaning compares meanings"
             return MeaningRetriever(self.nearest, task, analyser)
-        return PrefixRetriever(task, self, by_tree=condition.retrieval == "tree")
+        return PromptingRetriever(task, self, by_tree=condition.retrieval == "tree")
 
 
-class PrefixRetriever(PromptingRetriever):
-    """Retrieves goals that begin with given words, and samples if the model returns no alternative tokens.
+class PromptingRetriever:
+    """Retrieves goals from the model with the search tree, or by sampling as the baseline TBP does.
+
+    The goals begin with given words. Models that return no alternative tokens are sampled from as well.
 
     Args:
         task: The task.
@@ -72,24 +75,29 @@ class PrefixRetriever(PromptingRetriever):
     """
 
     def __init__(self, task: StarsTask, how: RetrievalConfig, by_tree: bool) -> None:
-        bounds = GenerationLimits(how.max_tokens, how.prompts.stop)
-        super().__init__(task, how.model, how.prompts, bounds, how.thresholds if by_tree else None)
-        self.max_calls = how.thresholds.max_calls
-        self._goal_prefix = how.goal_prefix
+        self._task, self._how, self.max_calls = task, how, how.thresholds.max_calls
+        self._bounds = GenerationLimits(how.max_tokens, how.prompts.stop)
+        self._tree = SearchTree(how.model, self._bounds, how.thresholds) if by_tree else None
 
-    def query(
-        self, prompt: str, about: TaskObject, seen: RetrievedTexts, usage: ModelUsage, kind: PromptKind
+    def retrieve(
+        self, about: TaskObject, wrong: GoalCandidate | None, seen: RetrievedTexts, usage: ModelUsage
     ) -> list[RetrievedGoal]:
-        """See PromptingRetriever.query."""
-        seen.lead = self._goal_prefix.format(name=about.thing.noun, are="are" if about.plural else "is")
+        """Return new goals for an object, or in place of a goal that is not viable. See ResponseRetriever."""
+        model, prompts = self._how.model, self._how.prompts
+        kind: PromptKind = "initial" if wrong is None else "repair"
+        if wrong is None:
+            prompt = construct_goal_prompt(prompts, self._task, about)
+        else:
+            prompt = construct_repair_prompt(prompts, self._task, about, wrong.text, wrong.analysis.mismatches[0])
+        seen.lead = self._how.goal_prefix.format(name=about.thing.noun, are="are" if about.plural else "is")
         prompt += f" {seen.lead}" if seen.lead else ""
         found: list[RetrievedGoal] = []
-        if self._tree is not None and self._model.can_branch:
+        if self._tree is not None and model.can_branch:
             found = self._tree.grow(prompt, seen, usage, kind)
-            if self._model.can_branch:
+            if model.can_branch:
                 return found
         # Without alternative tokens the tree has only the first reply; further goals are sampled.
-        drawn = sample_goals(self._model, prompt, seen, usage, self._bounds, kind)
+        drawn = sample_goals(model, prompt, seen, usage, self._bounds, kind)
         return [*found, *(replace(each, source=f"{each.source}_drawn") if found else each for each in drawn)]
 
 

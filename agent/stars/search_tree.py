@@ -15,7 +15,6 @@ from pydantic import Field
 from housewise.agent.stars.model_usage import ModelUsage
 from housewise.agent.stars.prompts import StarsPrompts
 from housewise.agent.stars.responses import (
-    GoalCandidate,
     Mismatch,
     RetrievedGoal,
     RetrievedTexts,
@@ -71,48 +70,6 @@ def construct_repair_prompt(
     examples += [templates.example_of(each, templates.good_goal(each.goal)) for each in others]
     refused = templates.bad_goal(wrong, templates.reason(mismatch))
     return templates.prompt_with(examples, task, about, refused + "\n" + templates.goal)
-
-
-class PromptingRetriever:
-    """Retrieves goals from the model with the search tree, or by sampling as the baseline TBP does.
-
-    Args:
-        task: The task.
-        model: Language model.
-        templates: Prompt templates.
-        bounds: Limits of each completion.
-        thresholds: Where the search tree branches. None samples instead.
-    """
-
-    def __init__(
-        self,
-        task: StarsTask,
-        model: CompletionModel,
-        templates: StarsPrompts,
-        bounds: GenerationLimits,
-        thresholds: TreeThresholds | None,
-    ) -> None:
-        self._task, self._templates, self._model, self._bounds = task, templates, model, bounds
-        self._tree = None if thresholds is None else SearchTree(model, bounds, thresholds)
-        self.max_calls = (thresholds or TreeThresholds()).max_calls
-
-    def retrieve(
-        self, about: TaskObject, wrong: GoalCandidate | None, seen: RetrievedTexts, usage: ModelUsage
-    ) -> list[RetrievedGoal]:
-        """Return new goals for an object, or in place of a goal that is not viable. See ResponseRetriever."""
-        if wrong is None:
-            return self.query(construct_goal_prompt(self._templates, self._task, about), about, seen, usage, "initial")
-        mismatch = wrong.analysis.mismatches[0]
-        prompt = construct_repair_prompt(self._templates, self._task, about, wrong.text, mismatch)
-        return self.query(prompt, about, seen, usage, "repair")
-
-    def query(
-        self, prompt: str, about: TaskObject, seen: RetrievedTexts, usage: ModelUsage, kind: PromptKind
-    ) -> list[RetrievedGoal]:
-        """Return new responses to a prompt, most probable first."""
-        if self._tree is not None:
-            return self._tree.grow(prompt, seen, usage, kind)
-        return sample_goals(self._model, prompt, seen, usage, self._bounds, kind)
 
 
 def sample_goals(

@@ -11,6 +11,7 @@ from collections.abc import Generator, Iterator, Sequence
 
 from housewise.agent.stars.analysis_and_repair import GoalAnalyser, repair_candidates
 from housewise.agent.stars.experiment_conditions import StarsCondition
+from housewise.agent.stars.goal_memory import LearnedGoals
 from housewise.agent.stars.lessons import (
     YES,
     GoalQuestion,
@@ -20,7 +21,6 @@ from housewise.agent.stars.lessons import (
     GoalsRetrieved,
     LearningEvent,
     LearningSteps,
-    LongTermMemory,
     ObjectLesson,
     Planner,
     ResponseRetriever,
@@ -57,7 +57,7 @@ class GoalLearner:
         analyser: GoalAnalyser,
         condition: StarsCondition,
         retriever: ResponseRetriever,
-        memory: LongTermMemory,
+        memory: LearnedGoals,
         plan: Planner,
         *,
         selector: GoalSelector | None = None,

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, Literal
 
+from housewise.agent.clipr.conversation import converse
+from housewise.agent.clipr.elicitation import learn_rules
 from housewise.agent.clipr.house_interview import HouseInterview
 from housewise.agent.clipr.house_notes import HOUSE_TOPIC, house_rule_notes
 from housewise.agent.clipr.house_rules import parse_house_rule
-from housewise.agent.clipr.recorded_interview import hold_interview
+from housewise.agent.clipr.language_steps import DialogueTurn
+from housewise.agent.clipr.memory_notes import answer_note, rules_written_note
+from housewise.agent.clipr.rule_editing import notes_from_rules, replace_contradicted
 from housewise.agent.clipr.rules import Rule, parse_rule
 from housewise.experiments.runner import MeasuredValue
 from housewise.language.embedder import shared_minilm
 from housewise.people.house.respondent import HouseRespondent
-from housewise.people.memory import Memory, MemoryFolder
+from housewise.people.memory import Memory, Note
+from housewise.people.memory.note import later_time
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.worlds.house.place_kinds import to_place_kinds
 from housewise.worlds.house.preferences import HousePreferences, Places, default_groups, load_preferences
@@ -60,13 +63,20 @@ def _interview(person: HousePreferences, seed: int, memory: Memory) -> tuple[Mem
 
     The person does not take part in choosing the questions.
     """
+    answers: list[Note] = []
+
+    def keep_answer(turn: DialogueTurn) -> None:
+        if turn.answer:
+            time = later_time(answers[-1].time if answers else None)
+            answers.append(memory.add(answer_note(person.name, HOUSE_TOPIC, turn, time=time)))
+
     interviewer = HouseInterview(shared_minilm(), excluded_person=person.name)
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = MemoryFolder(Path(temporary))
-        folder.save(memory)
-        respondent = HouseRespondent(person, seed)
-        rules = hold_interview(respondent, person.name, HOUSE_TOPIC, interviewer, folder, QUESTIONS)
-        return folder.load(person.name), rules
+    rules = converse(learn_rules(interviewer, (), QUESTIONS), HouseRespondent(person, seed), keep_answer)
+    if answers:
+        notes = [memory.add(note) for note in notes_from_rules(person.name, HOUSE_TOPIC, rules, answers)]
+        memory.add(rules_written_note(person.name, HOUSE_TOPIC, memory.notes[-1].time))
+        replace_contradicted(memory, notes)
+    return memory, rules
 
 
 def _rules_memory(person: str, wanted: Mapping[str, Places]) -> Memory:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from housewise.experiments.catalogue import bundled_experiments, load_experiment
 from housewise.experiments.documents.files import FigureFiles
+from housewise.experiments.documents.marks import Drawn
 from housewise.experiments.experiment_file import Experiment
 from housewise.experiments.results_table import MEASURE, ResultsHeader, ResultsTable
 from housewise.experiments.tables import FormattedTable, format_differences, format_results
@@ -80,3 +81,6 @@ def _describe(name: str, header: ResultsHeader) -> Iterator[str]:
 
 def _command(name: str) -> str:
     return f"housewise experiment {name}"
+
+
+RESULTS_TABLES: dict[str, Drawn] = {"all results": draw_results}

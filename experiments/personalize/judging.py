@@ -12,7 +12,7 @@ from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.json_judge import JsonJudge
 from housewise.agent.personalize.judgement_text import Judgements, objects_to_judge, parse_judgements, split_judgements
 from housewise.agent.personalize.placement_candidates import find_candidates
-from housewise.agent.personalize.preference_knowledge import NoKnowledge
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.experiments.runner import MeasuredValue
 from housewise.language import ChatModel, ChatRequest, Sampling, open_model
@@ -80,7 +80,7 @@ def judge_by_notes(
             judge = partial(JsonJudge, stack.enter_context(closing(open_model(model, base_url=base_url))), context)
         for number in range(lessons):
             [lesson] = generate_lessons(SEED + number, kind, preferences, embedder)
-            known = lesson.knowledge if by != "model" and lesson.knowledge else NoKnowledge()
+            known = lesson.knowledge if by != "model" and lesson.knowledge else PreferenceKnowledge()
             options = find_candidates(lesson.graph, known, {}, use_similar=by == "nearest")
             judgements: Judgements = {
                 thing: each.places[0] if each.is_decided else each.here for thing, each in options.items()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from housewise.agent.personalize.preference_knowledge import RecalledPreferences
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.core.exit_codes import run_cli
 from housewise.core.files import write_text
@@ -39,7 +39,7 @@ _RULES = (
 """What a larger model may conclude; the bundled one writes no usable rules."""
 
 
-def noted_house(count: int = COUNT) -> tuple[SceneGraph, RecalledPreferences]:
+def noted_house(count: int = COUNT) -> tuple[SceneGraph, PreferenceKnowledge]:
     """Return what a robot has seen of a generated house, and what it knows of a simulated person.
 
     Args:
@@ -55,7 +55,7 @@ def noted_house(count: int = COUNT) -> tuple[SceneGraph, RecalledPreferences]:
     memory = Memory(_PERSON, _date([*_sort(interview.notes), *reactions][:count]))
     config = LessonsConfig(houses=1, each=1, places=(6, 6), things=(4, 4), unseen=True)
     [lesson] = generate_lessons(_SEED, config, person)
-    return lesson.graph, RecalledPreferences(memory, places, shared_minilm())
+    return lesson.graph, PreferenceKnowledge(memory, places, shared_minilm())
 
 
 def draw() -> str:

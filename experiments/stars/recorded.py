@@ -9,21 +9,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.goal_grammar import GoalLanguage
 from housewise.agent.stars.situation import PerceivedThing
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.agent.stars.vocabulary import NounKind, RobotVocabulary
-from housewise.core.errors import DataError
-from housewise.core.text_files import numbered_lines, parse_json, read_text
-from housewise.core.validation import describe_validation_error
+from housewise.core.text_files import numbered_lines, read_text
+from housewise.core.validation import read_model, validate_json
 from housewise.worlds.kitchen.state import Relation
-
-T = TypeVar("T")
 
 # What the published vocabulary has too much for a task: the snapshot is of one version of the agent, the runs are of
 # several. (The groceries runs did not know "trash"; those of the office read "is empty" as the verb alone.)
@@ -33,7 +30,7 @@ MISSING_STATES: Mapping[str, tuple[str, ...]] = {"organize office": ("empty",)}
 # "In the kitchen" was taken for a place to put things, "in the office" was not.
 ROOMS_THAT_HOLD = frozenset({"kitchen"})
 
-_REMEDY = "give a folder of recorded STARS responses"
+_REMEDY = "restore the file, or give another folder of recorded STARS responses"
 
 
 class _Recorded(BaseModel):
@@ -94,7 +91,10 @@ class Calls(_Line):
 
 
 Line = Response | HumanGoal | Calls
-_AnyLine = Annotated[Line, Field(discriminator="type")]
+
+
+class _AnyLine(RootModel[Line]):
+    root: Annotated[Line, Field(discriminator="type")]
 
 
 class RecordedFixture(_Recorded):
@@ -134,6 +134,10 @@ class _Worlds(_Recorded):
     tasks: dict[str, RecordedTask]
 
 
+class _ExpectedFigures(RootModel[dict[str, dict[str, dict[str, Any]]]]):
+    pass
+
+
 class _RecordedKind(_Recorded):
     kind_of: str | None = None
     affordances: frozenset[str] = frozenset()
@@ -159,21 +163,18 @@ class Recordings:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        worlds = _load(folder / "worlds.json", TypeAdapter(_Worlds))
-        self.tasks: Mapping[str, RecordedTask] = worlds.tasks
-        self._words = _load(folder / "vocabulary.json", TypeAdapter(_RecordedWords))
+        self.tasks: Mapping[str, RecordedTask] = read_model(folder / "worlds.json", _Worlds, _REMEDY).tasks
+        self._words = read_model(folder / "vocabulary.json", _RecordedWords, _REMEDY)
 
     def lines(self, task: str) -> list[Line]:
         """All lines of a task, in the order in which the robot took the objects."""
         path = self.folder / f"{task.replace(' ', '_')}.jsonl"
-        adapter: TypeAdapter[Line] = TypeAdapter(_AnyLine)
-        return [
-            _valid(path, line, adapter, f" line {number}") for number, line in numbered_lines(read_text(path, _REMEDY))
-        ]
+        lines = numbered_lines(read_text(path, _REMEDY))
+        return [validate_json(_AnyLine, line, f"{path} line {number}", _REMEDY).root for number, line in lines]
 
     def expected_figures(self) -> dict[str, dict[str, dict[str, Any]]]:
         """The figures that a correct replay gives, by task and condition."""
-        return _load(self.folder / "expected.json", TypeAdapter(dict[str, dict[str, dict[str, Any]]]))
+        return read_model(self.folder / "expected.json", _ExpectedFigures, _REMEDY).root
 
     def analyser(self, task: str) -> GoalAnalyser:
         """An analyser with the words and kinds of the published agent, as it was in the runs of a task."""
@@ -235,14 +236,3 @@ def with_unique_names(fixtures: Sequence[RecordedFixture]) -> Iterator[tuple[str
         seen[fixture.name] += 1
         count = seen[fixture.name]
         yield (f"{fixture.name} {count}" if count > 1 else fixture.name), fixture
-
-
-def _load(path: Path, adapter: TypeAdapter[T]) -> T:
-    return _valid(path, read_text(path, _REMEDY), adapter)
-
-
-def _valid(path: Path, text: str, adapter: TypeAdapter[T], where: str = "") -> T:
-    try:
-        return adapter.validate_python(parse_json(text, f"{path}{where}", "restore the file"))
-    except ValidationError as error:
-        raise DataError(f"{path}{where}: {describe_validation_error(error)}; restore the file") from error

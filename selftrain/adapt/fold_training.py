@@ -28,6 +28,7 @@ from housewise.systems.adapt.system import Adapt
 REFLECTION_DPO = "Reflection-DPO"
 LEARNERS = ("STaR-GATE", REFLECTION_DPO, "no reflection", "no DPO", "oracle questions", "own asking")
 """Names of the models that a fold trains."""
+_FOLD = "fold"
 _BY_PREFERENCES = (REFLECTION_DPO, "no reflection", "oracle questions")
 
 
@@ -36,16 +37,14 @@ class FoldTraining:
 
     Args:
         training: The training that the fold starts from.
-        name: Name of the fold, and of its folder.
         people: Names of the people.
     """
 
-    def __init__(self, training: AdaptTraining, name: str, people: Sequence[str]) -> None:
+    def __init__(self, training: AdaptTraining, people: Sequence[str]) -> None:
         self._training, self._config = training, training.config
-        self.name, self._people, self.folder = name, people, training.folder / name
+        self._people, self.folder = people, training.folder / _FOLD
         self._reflections, oracle = (
-            ReflectionFiles(training, name, self.folder, lambda: self.rollouts, is_oracle)
-            for is_oracle in (False, True)
+            ReflectionFiles(training, self.folder, lambda: self.rollouts, is_oracle) for is_oracle in (False, True)
         )
         # For oracle questions it is known that the answer changes the teacher's action.
         self._examples: Mapping[str, Callable[[], Sequence[Example]]] = {
@@ -104,7 +103,7 @@ class FoldTraining:
         return sorted(records, key=lambda record: record.header.name)
 
     def _play(self, run: Run) -> Run:
-        play_run(f"{self.name}: rollouts", run, self._training.observer)
+        play_run(f"{_FOLD}: rollouts", run, self._training.observer)
         return run
 
     def _imitate_chosen(self) -> list[EpisodeDemonstration]:
@@ -135,4 +134,4 @@ def open_fold(config: AdaptTrainingConfig, folder: Path, observer: TrainingObser
     """Return the trainings on the people of ``run.tasks.person``, by default all, in a folder; see AdaptTraining."""
     training = AdaptTraining(config, folder, observer)
     training.begin()
-    return FoldTraining(training, "fold", config.run.tasks.person or tuple(training.people))
+    return FoldTraining(training, config.run.tasks.person or tuple(training.people))

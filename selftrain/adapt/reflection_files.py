@@ -34,7 +34,6 @@ class ReflectionFiles:
 
     Args:
         training: The training that the student comes from.
-        fold: Name of the fold.
         folder: Folder of the fold.
         rollouts: Returns the records of the student's episodes.
         oracle: Whether the questions are an oracle's instead of the student's; see reflect_on_record.
@@ -43,7 +42,6 @@ class ReflectionFiles:
     def __init__(
         self,
         training: AdaptTraining,
-        fold: str,
         folder: Path,
         rollouts: Callable[[], Sequence[Record]],
         oracle: bool = False,
@@ -51,7 +49,7 @@ class ReflectionFiles:
         self._training, self._config = training, training.config.reflection
         self._rollouts, self._oracle = rollouts, oracle
         name = f"{'oracle-' if oracle else ''}reflections"
-        self._name, self._folder, self._counts_file = f"{fold}: {name}", folder / name, folder / f"{name}.json"
+        self._name, self._folder, self._counts_file = f"{folder.name}: {name}", folder / name, folder / f"{name}.json"
 
     def preferences(self) -> list[Preference]:
         """Return the preferences of algorithm 1, at most as many as are learned, and write the counts of all steps."""

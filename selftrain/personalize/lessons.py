@@ -11,7 +11,7 @@ import numpy as np
 from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.placement_candidates import known_placements
 from housewise.agent.personalize.planner import Attempt
-from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge, RecalledPreferences
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import RememberingContext
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.language.embedder import Embedder
@@ -151,7 +151,7 @@ def _lesson(
     memory = random_memory(
         kinds, {key: where[name] for key, name in _place_names(scene).items()}, config.noted_fraction, rng
     )
-    return JudgingLesson(scene.name, number, graph, attempts, right, RecalledPreferences(memory, where, embedder))
+    return JudgingLesson(scene.name, number, graph, attempts, right, PreferenceKnowledge(memory, where, embedder))
 
 
 def random_memory(

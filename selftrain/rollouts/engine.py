@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
@@ -51,8 +51,8 @@ _DIGEST_LENGTH = 12
 _BASE = "base"
 
 
-class RolloutEngine(Protocol):
-    """Where the model of a phase answers."""
+class RolloutEngine:
+    """Where the model of a phase answers: in this program, unless a subclass says otherwise."""
 
     def check(self, start: ModelReference) -> None:
         """Check everything that can be checked before an episode is played.
@@ -63,9 +63,11 @@ class RolloutEngine(Protocol):
 
     def training_config(self, config: TrainingConfig) -> TrainingConfig:
         """Return the settings of a training beside this engine."""
+        return config
 
     def model_settings(self, phase: str, model: ModelReference) -> dict[str, Any]:
         """Return the settings of a run that asks the model of a phase."""
+        return {"model": model.model, "adapter": model.adapter}
 
     def serve(self, phase: str, model: ModelReference, examples: Path) -> dict[str, Any]:
         """Make the model of a phase ready to answer.
@@ -81,41 +83,17 @@ class RolloutEngine(Protocol):
         Raises:
             UserError: It cannot be served, or the server does not answer as the trained model does.
         """
+        return {}
 
     def recover(self) -> bool:
         """Return whether a server has ended or lost the model, so that serving it again helps."""
+        return False
 
     def pause(self) -> None:
         """Free the memory that a training needs."""
 
 
-class LocalEngine:
-    """The model answers in this program."""
-
-    def check(self, start: ModelReference) -> None:
-        """See RolloutEngine.check."""
-
-    def training_config(self, config: TrainingConfig) -> TrainingConfig:
-        """See RolloutEngine.training_config."""
-        return config
-
-    def model_settings(self, phase: str, model: ModelReference) -> dict[str, Any]:
-        """See RolloutEngine.model_settings."""
-        return {"model": model.model, "adapter": model.adapter}
-
-    def serve(self, phase: str, model: ModelReference, examples: Path) -> dict[str, Any]:
-        """See RolloutEngine.serve."""
-        return {}
-
-    def recover(self) -> bool:
-        """See RolloutEngine.recover."""
-        return False
-
-    def pause(self) -> None:
-        """See RolloutEngine.pause."""
-
-
-class VllmEngine(LocalEngine):
+class VllmEngine(RolloutEngine):
     """The adapter of a phase is loaded into vLLM servers, each time under a new name.
 
     Args:
@@ -294,7 +272,7 @@ def open_engine(
 ) -> RolloutEngine:
     """Return the engine that settings name; see VllmEngine."""
     if config.engine == "local":
-        return LocalEngine()
+        return RolloutEngine()
     return VllmEngine(config, folder, model, training, prefix)
 
 

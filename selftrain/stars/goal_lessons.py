@@ -28,7 +28,7 @@ from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.stars.held_out_objects import learnable_nouns
 from housewise.selftrain.stars.room_generator import generate_room, load_room_parts
 from housewise.selftrain.stars.settings import GoalLessonsConfig
-from housewise.systems.stars.settings import StarsAgentSettings, StarsSettings
+from housewise.systems.stars.settings import StarsSettings
 
 
 @dataclass(frozen=True)
@@ -95,17 +95,22 @@ class GoalLessons:
 
     def cases(self) -> list[GoalCase]:
         """Return objects of generated rooms, and the learnable objects of the bundled tasks."""
-        analysers = _AnalyserFactory(self._agent)
-        found = []
-        for number in range(self._lessons.rooms):
-            seed = (self._seed, 0, number)
-            task, words = generate_room(self._parts, analysers.vocabulary, self._lessons.things, seed)
-            found += [GoalCase(task, about, analysers.for_vocabulary(words)) for about in task.objects]
-        for name in TASKS if self._lessons.task_object_repeats else ():
-            task, words = load_task(name, analysers.vocabulary)
-            share, analyser = learnable_nouns(task), analysers.for_vocabulary(words)
-            shared = [GoalCase(task, about, analyser) for about in task.objects if about.thing.noun in share]
-            found += shared * self._lessons.task_object_repeats
+        agent, lessons = self._agent, self._lessons
+        vocabulary, robot = load_vocabulary(agent.vocabulary), load_robot(agent.robot)
+        grammar = GoalGrammar.load(agent.grammar)
+
+        def cases_of(task: StarsTask, words: RobotVocabulary) -> list[GoalCase]:
+            analyser = GoalAnalyser(GoalLanguage(words, grammar), robot)
+            return [GoalCase(task, about, analyser) for about in task.objects]
+
+        found: list[GoalCase] = []
+        for number in range(lessons.rooms):
+            found += cases_of(*generate_room(self._parts, vocabulary, lessons.things, (self._seed, 0, number)))
+        for name in TASKS if lessons.task_object_repeats else ():
+            task, words = load_task(name, vocabulary)
+            share = learnable_nouns(task)
+            shared = [case for case in cases_of(task, words) if case.about.thing.noun in share]
+            found += shared * lessons.task_object_repeats
         return found
 
     def _cases_by_lesson(self) -> tuple[list[GoalCase], list[GoalCase]]:
@@ -165,15 +170,3 @@ def _choice_prompt(prompts: StarsPrompts, case: GoalCase, options: Sequence[str]
     """Return a question as a model that continues texts reads it; see LocalCompletionModel.answer."""
     question = construct_selection_prompt(prompts, case.task, case.about, options)
     return f"{prompts.selection.system_message(False)}\n{question}"
-
-
-class _AnalyserFactory:
-    """Makes analysers of goals, with the grammar and the robot of the settings."""
-
-    def __init__(self, agent: StarsAgentSettings) -> None:
-        self.vocabulary = load_vocabulary(agent.vocabulary)
-        self._grammar, self._robot = GoalGrammar.load(agent.grammar), load_robot(agent.robot)
-
-    def for_vocabulary(self, words: RobotVocabulary) -> GoalAnalyser:
-        """Return the analyser of a task with this vocabulary."""
-        return GoalAnalyser(GoalLanguage(words, self._grammar), self._robot)

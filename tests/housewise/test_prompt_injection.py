@@ -24,7 +24,7 @@ from housewise.agent.clipr.rules import Rule
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
 from housewise.agent.personalize.planner import Planner
-from housewise.agent.personalize.preference_knowledge import NoKnowledge, RelevantNote
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge, RelevantNote
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
@@ -202,7 +202,7 @@ def house() -> SceneGraph:
     return graph
 
 
-class Knows(NoKnowledge):
+class Knows(PreferenceKnowledge):
     """Remembers of a thing that it belongs elsewhere, and where others like it belong."""
 
     is_empty = False

@@ -10,7 +10,7 @@ from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.plan_normalizer import ANY
 from housewise.agent.personalize.plan_parser import PLAIN, parse_plan
 from housewise.agent.personalize.planner import ModelCall, Plan
-from housewise.agent.personalize.preference_knowledge import NoKnowledge, PreferenceKnowledge
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import RememberingContext
 from housewise.language.base import ChatModel, Message, Reply, Sampling
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -40,7 +40,7 @@ class HousewisePlanner(LLMPlanner):
     ) -> None:
         super().__init__(model, context, sampling, name)
         self.grounded = grounded
-        self.knowledge = knowledge or NoKnowledge()
+        self.knowledge = knowledge or PreferenceKnowledge()
         self.form = ANY if normalize_steps else PLAIN
 
     def describe(self, graph: SceneGraph) -> tuple[Message, ...]:

@@ -5,34 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from housewise.agent.personalize.judgement_text import Judgements, parse_judgements, split_judgements
-from housewise.agent.personalize.planner import (
-    Attempt,
-    Plan,
-    Planner,
-    hide_hopeless_targets,
-    visited_targets,
-)
-from housewise.agent.personalize.scripted_planner import Distance, planner_for_judgements
-from housewise.agent.personalize.wrappers.housewise_planner import HousewisePlanner
-from housewise.agent.personalize.wrappers.missed_targets import missed_targets, plan_visits
+from housewise.agent.personalize.planner import Attempt, Plan, hide_hopeless_targets, visited_targets
+from housewise.agent.personalize.scripted_planner import planner_for_judgements
+from housewise.agent.personalize.wrappers.missed_targets import VisitingWrapper, missed_targets
 from housewise.worlds.house.high_level_actions import ActionKind
 from housewise.worlds.house.scene_graph import SceneGraph
 
 _MANIPULATIONS = frozenset({ActionKind.PICK_UP, ActionKind.PLACE})
 
 
-class LoopRecovery:
-    """Replaces a plan that repeats earlier steps by what follows from its judgements, or by visits.
-
-    Args:
-        planner: The wrapped planner.
-        llm: The planner that asks the model.
-        route: Length of the way between rooms and receptacles; see missed_targets.plan_visits.
-    """
-
-    def __init__(self, planner: Planner, llm: HousewisePlanner, route: Distance | None = None) -> None:
-        self.name = planner.name
-        self._planner, self._llm, self._route = planner, llm, route
+class LoopRecovery(VisitingWrapper):
+    """Replaces a plan that repeats earlier steps by what follows from its judgements, or by visits."""
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan."""
@@ -45,7 +28,7 @@ class LoopRecovery:
             judgements = parse_judgements(split_judgements(plan.text)[0], visible, words.prompt_names(visible))
         scripted = planner_for_judgements(judgements).plan(visible, attempts)
         if scripted.complete and (missed := missed_targets(graph, attempts)):
-            return plan_visits(graph, missed, plan.calls, self._llm, self._route)
+            return self.plan_visits(graph, missed, plan.calls)
         return self._llm.plan_without_model(graph, f"step 1: {scripted.text}", plan.calls)
 
 

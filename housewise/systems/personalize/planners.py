@@ -16,7 +16,7 @@ from housewise.agent.personalize.placement_candidates import (
 )
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.planner import Planner
-from housewise.agent.personalize.preference_knowledge import NoKnowledge
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.agent.personalize.scripted_planner import Distance, MoveOrder, ScriptedPlanner, WantsFunction
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
@@ -199,7 +199,7 @@ class MemoryLookupFactory:
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
         random_seed = context.seed if self._places_at_random else None
-        guesser = PlacementGuesser(context.knowledge or NoKnowledge(), self.likely, random_seed)
+        guesser = PlacementGuesser(context.knowledge or PreferenceKnowledge(), self.likely, random_seed)
 
         def make_scripted(wants: WantsFunction, thorough: bool) -> ScriptedPlanner:
             return scripted_planner(context.task, context.env, context.seed, thorough=thorough, wants=wants)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from omegaconf import DictConfig, OmegaConf
 
-from housewise.agent.personalize.preference_knowledge import RecalledPreferences
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.controller.published_controller import PublishedController
 from housewise.controller.robot import RobotInHouse, room_anchors
 from housewise.controller.skills import Controller
@@ -218,9 +218,9 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
             world, PlannerAgent(planner, world, demonstrating_person, self._planner.asks_model), setting, limits
         )
 
-    def knowledge(self, memory: Memory, scene: Scene) -> RecalledPreferences:
+    def knowledge(self, memory: Memory, scene: Scene) -> PreferenceKnowledge:
         """Return what a memory says about the objects of a house."""
-        return RecalledPreferences(memory, spoken_places(scene), self._embedder())
+        return PreferenceKnowledge(memory, spoken_places(scene), self._embedder())
 
     def _embedder(self) -> Embedder | None:
         """Return the embedder that compares kinds of objects, unless the settings switch it off."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from housewise.agent.personalize.planner import Attempt
-from housewise.agent.personalize.preference_knowledge import RecalledPreferences
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.language.base import ChatRequest, Reply, TokenLogprob
 from housewise.language.embedder import Vectors
@@ -82,9 +82,9 @@ def house(holding: str | None = None) -> SceneGraph:
     return graph
 
 
-def recalled(*notes: Note) -> RecalledPreferences:
+def recalled(*notes: Note) -> PreferenceKnowledge:
     """What is known from notes about the house."""
-    return RecalledPreferences(Memory("ada", notes), PLACES)
+    return PreferenceKnowledge(Memory("ada", notes), PLACES)
 
 
 def make_note(value: float | str | None = 1.0, **about: object) -> Note:

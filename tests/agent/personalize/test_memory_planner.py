@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from housewise.agent.personalize.memory_planner import MemoryPlanner, PlacementGuesser
 from housewise.agent.personalize.placement_candidates import placements_by_kernel, placements_of_similar_kinds
 from housewise.agent.personalize.planner import Attempt
-from housewise.agent.personalize.preference_knowledge import NoKnowledge, RecalledPreferences
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, WantsFunction
 from housewise.language.embedder import shared_minilm
 from housewise.people.house.reaction_notes import SpokenPlace
@@ -33,8 +33,8 @@ def told(thing: str, place: str, value: float = 1.0) -> Note:
     return Note(person="ada", kind="reaction", text="told", about=about, value=value)
 
 
-def knowing(*notes: Note) -> RecalledPreferences:
-    return RecalledPreferences(Memory("ada", notes), PLACES, LetterEmbedder("abcdlopuw"))
+def knowing(*notes: Note) -> PreferenceKnowledge:
+    return PreferenceKnowledge(Memory("ada", notes), PLACES, LetterEmbedder("abcdlopuw"))
 
 
 def house(place: str = CHEST, holding: str | None = None) -> SceneGraph:
@@ -75,7 +75,7 @@ def test_it_stays_where_similar_things_are_wanted_unless_it_is_known_to_be_wrong
 
 def test_the_kernel_moves_a_thing_only_if_notes_speak_clearly_for_another_place() -> None:
     def guesses(*notes: Note, holding: str | None = None, attempts: Sequence[Attempt] = ()) -> Mapping[str, object]:
-        knows = RecalledPreferences(Memory("ada", notes), PLACES, shared_minilm())
+        knows = PreferenceKnowledge(Memory("ada", notes), PLACES, shared_minilm())
         return PlacementGuesser(knows, likely=placements_by_kernel).guess_places(house(holding=holding), attempts)
 
     clear = (told("hat", RACK), told("scarf", RACK), told("hat", CHEST, -1.0))
@@ -114,7 +114,7 @@ def test_what_similar_things_tell_nothing_of_stays_unless_chances_are_taken() ->
 
 def test_a_thing_is_put_by_chance_once() -> None:
     placed = tried(ActionKind.PLACE, "cap 1", RACK, True)
-    assert PlacementGuesser(NoKnowledge(), random_seed=0).guess_places(house(RACK), [placed]) == {}
+    assert PlacementGuesser(PreferenceKnowledge(), random_seed=0).guess_places(house(RACK), [placed]) == {}
 
 
 WISHES = st.dictionaries(

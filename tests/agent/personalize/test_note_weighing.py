@@ -12,7 +12,7 @@ from housewise.agent.personalize.placement_candidates import PlacementCandidates
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.placement_scores import Choice, PlacementScorer
 from housewise.agent.personalize.planner import Plan
-from housewise.agent.personalize.preference_knowledge import RecalledPreferences
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
@@ -66,8 +66,8 @@ class OpinionatedModel(RecordingModel):
         return [float(np.log(self.probability if text.strip() == place else 0.02)) for text in continuations]
 
 
-def recalled(*notes: Note) -> RecalledPreferences:
-    return RecalledPreferences(Memory("ada", notes), PLACES, OneHotEmbedder())
+def recalled(*notes: Note) -> PreferenceKnowledge:
+    return PreferenceKnowledge(Memory("ada", notes), PLACES, OneHotEmbedder())
 
 
 def planned(
@@ -151,7 +151,7 @@ def test_the_chosen_receptacle_is_a_candidate_and_another_one_of_the_same_kind_i
     twin = "kitchen 0 sink 9"
     graph = house(holding=None if here else "mug 1")
     graph.update(SymbolicObservation({twin: "kitchen 0"}, {"mug 1": here} if here else {}, graph.holding))
-    places = RecalledPreferences(Memory("ada", NOTES), {**PLACES, twin: PLACES["kitchen 0 sink 2"]}, OneHotEmbedder())
+    places = PreferenceKnowledge(Memory("ada", NOTES), {**PLACES, twin: PLACES["kitchen 0 sink 2"]}, OneHotEmbedder())
     scorer = PlacementScorer(OpinionatedModel({**AGREES, "mug": "kitchen sink"}, probability), JUDGING.template)
     options = PlacementCandidates(here, (*PLACES, twin))
     messages = JUDGING.messages(graph)

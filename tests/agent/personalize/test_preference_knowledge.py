@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from housewise.agent.personalize.placement_candidates import KnownPlacements, find_candidates, known_placements
-from housewise.agent.personalize.preference_knowledge import NoKnowledge, RecalledPreferences
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
 from housewise.people.memory import Memory, Note
@@ -30,7 +30,7 @@ def test_what_is_said_of_the_thing_wins_over_what_is_said_of_the_place() -> None
 def test_the_newest_of_contradicting_notes_counts() -> None:
     memory = Memory("ada", [reaction_note("ada", "mug 1", PLACES["hall 1 shelf 4"], True)])
     memory.edit(memory.notes[0].id, value=-1.0)
-    assert RecalledPreferences(memory, PLACES).wants("mug 1", "hall 1 shelf 4") is False
+    assert PreferenceKnowledge(memory, PLACES).wants("mug 1", "hall 1 shelf 4") is False
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_nothing_known_is_contradicted(wishes: dict[tuple[str, str], bool]) -> N
 
 
 def test_nothing_is_known_of_anything_without_a_memory() -> None:
-    assert known_placements(house(), "mug 1", NoKnowledge()) == KnownPlacements(None, ())
+    assert known_placements(house(), "mug 1", PreferenceKnowledge()) == KnownPlacements(None, ())
 
 
 def test_notes_stand_in_the_prompt_as_facts_of_the_house() -> None:
@@ -134,7 +134,7 @@ def test_notes_stand_in_the_prompt_as_facts_of_the_house() -> None:
     assert "mug 1 belongs on kitchen 0 shelf 5, hall 1 shelf 4." in user.content
     assert "cap 1 does not belong where it is." in user.content
     assert "Ignore" not in user.content
-    assert context.messages(house(), NoKnowledge()) == context.messages(house())
+    assert context.messages(house(), PreferenceKnowledge()) == context.messages(house())
 
 
 def test_of_what_nothing_is_known_it_tells_where_similar_things_are_wanted() -> None:
@@ -144,10 +144,10 @@ def test_of_what_nothing_is_known_it_tells_where_similar_things_are_wanted() -> 
         make_note(-1.0, things=("cap",), receptacle="sink"),
         make_note(1.0, things=("ham",), receptacle="fridge"),
     ]
-    knows = RecalledPreferences(Memory("ada", notes), PLACES, LetterEmbedder("acdghmpu"))
+    knows = PreferenceKnowledge(Memory("ada", notes), PLACES, LetterEmbedder("acdghmpu"))
     assert knows.similar_kinds("cap 1", list(PLACES), 5) == [("cup", "hall 1 shelf 4"), ("pad", "kitchen 0 sink 2")]
     assert knows.similar_kinds("cap 1", list(PLACES), 1) == [("cup", "hall 1 shelf 4")]
-    assert RecalledPreferences(Memory("ada", notes), PLACES).similar_kinds("cap 1", list(PLACES), 5) == []
+    assert PreferenceKnowledge(Memory("ada", notes), PLACES).similar_kinds("cap 1", list(PLACES), 5) == []
 
 
 def test_what_similar_things_tell_settles_what_nothing_else_does_where_that_is_asked_for() -> None:
@@ -155,19 +155,19 @@ def test_what_similar_things_tell_settles_what_nothing_else_does_where_that_is_a
         make_note(1.0, things=("cup",), receptacle="shelf", room="hall"),
         make_note(1.0, things=("ham",), receptacle="sink"),
     )
-    knows = RecalledPreferences(Memory("ada", [cup, ham]), PLACES, LetterEmbedder("acdghmpu"))
+    knows = PreferenceKnowledge(Memory("ada", [cup, ham]), PLACES, LetterEmbedder("acdghmpu"))
     assert not find_candidates(house(), knows, {})["cap 1"].is_decided
     settled = find_candidates(house(), knows, {}, use_similar=True)["cap 1"]
     assert settled.is_decided and settled.places == ("hall 1 shelf 4",)
     own = make_note(1.0, things=("cap",), receptacle="sink")
     assert find_candidates(
         house(),
-        RecalledPreferences(Memory("ada", [cup, own]), PLACES, LetterEmbedder("acdghmpu")),
+        PreferenceKnowledge(Memory("ada", [cup, own]), PLACES, LetterEmbedder("acdghmpu")),
         {},
         use_similar=True,
     )["cap 1"].places == ("kitchen 0 sink 2",)
     # The receptacle where a cup is wanted is one for a cap, too: it stays there.
-    stays = RecalledPreferences(
+    stays = PreferenceKnowledge(
         Memory("ada", [make_note(1.0, things=("cup",), receptacle="chest"), ham]), PLACES, LetterEmbedder("acdghmpu")
     )
     assert find_candidates(house(), stays, {}, use_similar=True)["cap 1"].places == ("hall 1 chest 3",)
@@ -179,7 +179,7 @@ def test_a_prompt_speaks_of_them_beside_the_thing() -> None:
         make_note(-1.0, things=("cap",), receptacle="chest"),
     ]
     context = RememberingContext(RememberingTemplate.load("remembering"))
-    knows = RecalledPreferences(Memory("ada", notes), PLACES, LetterEmbedder("acdghmpu"))
+    knows = PreferenceKnowledge(Memory("ada", notes), PLACES, LetterEmbedder("acdghmpu"))
     _, user = context.messages(house(), knows)
     assert user.content.splitlines()[-2:] == [
         "mug on kitchen sink",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.personalize.preference_knowledge import NoKnowledge, RecalledPreferences
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.agent.personalize.wrappers.compose import make_llm_planner
 from housewise.core.errors import UserError
@@ -18,8 +18,8 @@ NOTES = RememberingContext(RememberingTemplate.load("notes"))
 SHELF, CHEST = SpokenPlace("shelf", "hall"), SpokenPlace("chest", "hall")
 
 
-def known(*notes: Note, embedder: LetterEmbedder | None = None) -> RecalledPreferences:
-    return RecalledPreferences(Memory("ada", notes), PLACES, embedder)
+def known(*notes: Note, embedder: LetterEmbedder | None = None) -> PreferenceKnowledge:
+    return PreferenceKnowledge(Memory("ada", notes), PLACES, embedder)
 
 
 def prompt(*notes: Note, holding: str | None = None) -> str:
@@ -32,7 +32,7 @@ def said(text: str, **fields: object) -> Note:
 
 def test_without_notes_it_is_the_papers_prompt() -> None:
     paper = RememberingContext(RememberingTemplate.load("paper")).messages(house())[1].content
-    for knows in (None, NoKnowledge(), known(), known(said("no", about=About(things=("ham",))))):
+    for knows in (None, PreferenceKnowledge(), known(), known(said("no", about=About(things=("ham",))))):
         assert NOTES.messages(house(), knows)[1].content.split() == paper.split()
 
 
@@ -91,7 +91,7 @@ RULES = 'Here they are:\n- Mugs belong on the shelf.\n2. Caps go "up" <b> the ch
 
 def plan_twice(model: RecordingModel, memory: Memory, folder: MemoryFolder | None) -> list[str]:
     """The prompts for rules and the last prompt for a plan, of one episode."""
-    knows, file = RecalledPreferences(memory, PLACES), None if folder is None else RulesFile(folder, memory)
+    knows, file = PreferenceKnowledge(memory, PLACES), None if folder is None else RulesFile(folder, memory)
     planner = make_llm_planner(model, NOTES, knowledge=knows, rules_file=file)
     first, second = planner.plan(house(), []), planner.plan(house(), [])
     assert first.summary is not None and second.summary is None

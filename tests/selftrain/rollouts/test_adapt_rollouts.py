@@ -46,7 +46,7 @@ class Unwatched:
 def rollouts(model: Path, folder: Path, *settings: str) -> list[list[dict[str, Any]]]:
     """The events of the student's breakfasts after a small warm-up, without how long they took."""
     config = AdaptTrainingConfig.load(overrides=[f"run.model=local:{model}", *SETTINGS, *settings])
-    fold = FoldTraining(AdaptTraining(config, folder, Unwatched()), "fold", ["maya"])
+    fold = FoldTraining(AdaptTraining(config, folder, Unwatched()), ["maya"])
     events = [[event.model_dump(mode="json") for event in record.events] for record in fold.rollouts]
     return [[{key: each[key] for key in each if "second" not in key} for each in said] for said in events]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.stars.goal_memory import GoalGeneralisation, keep_latest, recall_goal
+from housewise.agent.stars.goal_memory import GoalGeneralisation, LearnedGoals, keep_latest
 from housewise.agent.stars.lessons import LearnedGoal
 from housewise.agent.stars.oversight import RespondentUser, SimulatedUser
 from housewise.agent.stars.prompts import load_prompts
@@ -107,13 +107,13 @@ def test_goals_are_carried_over_as_the_settings_say(confirmed: list[LearnedGoal]
     notes = [note for note in confirmed if note.noun == "milk"]
     task, analyser = load_task_and_analyser("tidy kitchen")
     juice, half, state = task["apple-juice"], task["half-and-half"], task.start()
-    assert recall_goal(notes, task, juice, state, analyser) is None
-    drinks = recall_goal(notes, task, juice, state, analyser, GoalGeneralisation(max_kind_levels=1))
+    assert LearnedGoals(task, analyser, notes).recall(juice, state) is None
+    drinks = LearnedGoals(task, analyser, notes, GoalGeneralisation(max_kind_levels=1)).recall(juice, state)
     assert drinks is not None and "apple-juice" in str(drinks.path[-2])
     # On the counter, where nothing was learned of drinks.
-    assert recall_goal(notes, task, half, state, analyser, GoalGeneralisation(max_kind_levels=1)) is None
+    assert LearnedGoals(task, analyser, notes, GoalGeneralisation(max_kind_levels=1)).recall(half, state) is None
     anywhere = GoalGeneralisation(max_kind_levels=1, other_places=True)
-    elsewhere = recall_goal(notes, task, half, state, analyser, anywhere)
+    elsewhere = LearnedGoals(task, analyser, notes, anywhere).recall(half, state)
     assert elsewhere is not None and not elsewhere.by_policy
     assert str(elsewhere.path[-2]) == "put half-and-half in fridge"
 
@@ -128,8 +128,8 @@ def test_a_goal_whose_fixture_is_gone_is_not_recalled(confirmed: list[LearnedGoa
         ),
         closed=tuple(name for name in task.closed if name != "fridge"),
     )  # fmt: skip
-    assert recall_goal(confirmed, without, without["milk"], without.start(), analyser) is None
-    assert recall_goal(confirmed, without, without["mug 2"], without.start(), analyser) is not None
+    assert LearnedGoals(without, analyser, confirmed).recall(without["milk"], without.start()) is None
+    assert LearnedGoals(without, analyser, confirmed).recall(without["mug 2"], without.start()) is not None
 
 
 def test_a_goal_that_someone_wrote_into_the_memory_is_checked_all_the_same(confirmed: list[LearnedGoal]) -> None:
@@ -137,11 +137,11 @@ def test_a_goal_that_someone_wrote_into_the_memory_is_checked_all_the_same(confi
     [note] = [note for note in confirmed if note.noun == "milk"]
     for statement in ("if the object is a milk then the goal is that the object is in the moon", "rm -rf", ""):
         written = keep_latest([*confirmed, replace(note, statement=statement)])
-        assert recall_goal(written, task, task["milk"], task.start(), analyser) is None
+        assert LearnedGoals(task, analyser, written).recall(task["milk"], task.start()) is None
     # A policy that is nonsense is not followed: a new plan is made.
     written = keep_latest([*confirmed, replace(note, policy=({"verb": "explode", "thing": "fridge"}, {"weight": "1"}))])
     assert len(written) == len(confirmed)
-    found = recall_goal(written, task, task["milk"], task.start(), analyser)
+    found = LearnedGoals(task, analyser, written).recall(task["milk"], task.start())
     assert found is not None and not found.by_policy and str(found.path[-1]) == "close fridge"
 
 

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("openai")
 
-from housewise.agent.personalize.preference_knowledge import RecalledPreferences
+from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.people.house.reaction_notes import SpokenPlace
 from housewise.people.memory import MemoryFolder
 from housewise.systems.stars.record import ManipulationEvent
@@ -89,7 +89,7 @@ def test_a_confirmed_place_of_a_kind_is_known_to_the_robot_in_houses(server: Cha
         "kitchen 0 cupboard 2": SpokenPlace("cupboard", "kitchen"),
         "bathroom 0 pantry 3": SpokenPlace("pantry", "bathroom"),
     }
-    known = RecalledPreferences(memory, places)
+    known = PreferenceKnowledge(memory, places)
     assert known.wants("cereal box 1", "kitchen 0 pantry 1") is True
     assert known.wants("cereal box 1", "bathroom 0 pantry 3") is None
     # Where mugs belong depends on where they are found: that is for the task, not for the house.
