@@ -10,9 +10,9 @@ from typing import Literal
 from housewise.core.configs import CONFIGS
 from housewise.core.template_text import Template, template_text
 from housewise.core.validation import read_model
-from housewise.language.base import BlankReplyError, ChatModel, ChatRequest, Message, Reply, Sampling
+from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
 from housewise.language.gbnf import REPLY, literal, one_of, rule
-from housewise.language.history_fitting import ask_with_history
+from housewise.language.history_fitting import complete_with_history
 from housewise.language.words import one_line
 from housewise.people.lab.reply_tags import read_tag, remove_ids, tagged_rule, unquote
 from housewise.people.lab.verb_spotting import take_room
@@ -87,15 +87,10 @@ class ChatUser:
         """See ``LabUser.act``."""
         grammar = action_grammar(view) if self._uses_grammar else None
 
-        def ask(lines: Sequence[str]) -> Reply:
-            request = ChatRequest(self.messages(view, "\n".join(lines)), self._sampling, grammar=grammar)
-            [[reply]] = self._model.complete([request])
-            return reply
+        def build(history: str) -> ChatRequest:
+            return ChatRequest(self.messages(view, history), self._sampling, grammar=grammar)
 
-        try:
-            reply = ask_with_history(_history(view).splitlines(), ask)
-        except BlankReplyError:
-            reply = Reply("")
+        reply = complete_with_history(self._model, _history(view), build)
         action = read_action(read_tag(reply, "Action") or "")
         return UserTurn(reply.thoughts.strip(), action or UNREADABLE, action is not None, reply.usage)
 
