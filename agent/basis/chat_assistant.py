@@ -13,8 +13,8 @@ from housewise.core.template_text import Template, template_text
 from housewise.core.validation import StrictModel, read_model
 from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
 from housewise.language.gbnf import REPLY, rule
+from housewise.language.history_fitting import complete_with_history
 from housewise.people.lab.chat_user import PAPER_SAMPLING, PromptSize
-from housewise.people.lab.history_fitting import complete_with_history
 from housewise.people.lab.reply_tags import read_tag, remove_ids, tagged_rule, unquote
 from housewise.worlds.lab.history import clip_speech
 

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, PrivateAttr
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PrivateAttr, ValidationInfo
 from pydantic_core import PydanticCustomError
 from typing_extensions import Self
 
@@ -39,6 +39,20 @@ def _check_command(command: str) -> str:
 
 Command = Annotated[str, AfterValidator(_check_command)]
 """A program with its arguments, quoted as in a shell."""
+
+
+ONE_OR_SEVERAL = BeforeValidator(lambda value: (value,) if isinstance(value, str | int) else value)
+"""Marks a list that may also be given as a single value."""
+
+
+def _check_distinct(values: tuple[Any, ...], info: ValidationInfo) -> tuple[Any, ...]:
+    if len(set(values)) < len(values):
+        raise ValueError(f"each {info.field_name} at most once; repeats=N repeats all of them")
+    return values
+
+
+DISTINCT = AfterValidator(_check_distinct)
+"""Marks a list of tasks, or of people, in which no value may stand twice."""
 
 
 class Settings(BaseModel):

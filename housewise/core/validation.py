@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
@@ -84,6 +85,11 @@ def convert_validation_errors(
     except ValidationError as error:
         problem = describe_validation_error(error)
         raise error_class(f"{source}: {f'not {what} ({problem})' if what else problem}; {remedy}") from error
+
+
+def first_repeated(values: Iterable[str]) -> str | None:
+    """Return the first value that occurs again, or None."""
+    return next((value for value, count in Counter(values).items() if count > 1), None)
 
 
 def describe_validation_error(error: ValidationError) -> str:

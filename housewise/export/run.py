@@ -14,6 +14,9 @@ from housewise.core.printable_text import make_printable
 from housewise.core.record_files import FAILED, FINISHED, PARTIAL
 from housewise.export.episode_playback import find_player
 from housewise.export.manifest import ExportedEpisode, Manifest
+from housewise.export.to_lerobot import LeRobotWriter
+from housewise.export.to_rerun import RerunWriter
+from housewise.export.to_training_data import LlamaFactoryWriter, OpenAIWriter, TrlWriter
 from housewise.export.writer import ExportWriter
 from housewise.rollout.record_reader import read_record
 from housewise.worlds.house.simulator import RAYCAST, SimulatorChoice
@@ -22,39 +25,13 @@ Tell = Callable[[str], None]
 """Receives a line for the user."""
 
 
-def _lerobot() -> ExportWriter:
-    from housewise.export.to_lerobot import LeRobotWriter
-
-    return LeRobotWriter()
-
-
-def _rerun() -> ExportWriter:
-    from housewise.export.to_rerun import RerunWriter
-
-    return RerunWriter()
-
-
-def _llamafactory() -> ExportWriter:
-    from housewise.export.to_training_data import LlamaFactoryWriter
-
-    return LlamaFactoryWriter()
-
-
-def _openai() -> ExportWriter:
-    from housewise.export.to_training_data import OpenAIWriter
-
-    return OpenAIWriter()
-
-
-def _trl() -> ExportWriter:
-    from housewise.export.to_training_data import TrlWriter
-
-    return TrlWriter()
-
-
 FORMATS: dict[str, Callable[[], ExportWriter]] = {
-    "lerobot": _lerobot, "rerun": _rerun, "llamafactory": _llamafactory, "openai": _openai, "trl": _trl,
-}  # fmt: skip
+    "lerobot": LeRobotWriter,
+    "rerun": RerunWriter,
+    "llamafactory": LlamaFactoryWriter,
+    "openai": OpenAIWriter,
+    "trl": TrlWriter,
+}
 """Writers by the name of their format."""
 
 

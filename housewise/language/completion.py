@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from housewise.core.errors import UserError
 
@@ -150,6 +151,30 @@ class TextScorer(Protocol):
             ChatModelError: If a score cannot be computed; the message says what to do.
         """
         ...
+
+
+class DelegatingCompletionModel(ABC):
+    """Base of completion models that let another one answer: every request is a call of ``_ask``."""
+
+    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
+        """See ``CompletionModel.extend``."""
+        return self._ask("extend", prompt, branches, bounds)
+
+    def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
+        """See ``CompletionModel.sample``."""
+        return self._ask("sample", prompt, count, temperature, bounds)
+
+    def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
+        """See ``CompletionModel.answer``."""
+        return self._ask("answer", system, questions)
+
+    def score_texts(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
+        """See ``TextScorer.score_texts``."""
+        return self._ask("score_texts", prompt, texts)
+
+    @abstractmethod
+    def _ask(self, method: str, *args: Any) -> list[Any]:
+        """Return what a method of the other model returns."""
 
 
 def require_text_scorer(model: CompletionModel) -> TextScorer:

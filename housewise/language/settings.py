@@ -14,7 +14,7 @@ from housewise.core.setting_marks import EXECUTION
 from housewise.core.settings import MAX_COUNT, Settings
 from housewise.language import open_model, open_served, refuse_address
 from housewise.language.adapters import AUTO, NONE, check_adapter_exists
-from housewise.language.base import ChatModel, ServedModel
+from housewise.language.base import ChatModel, Sampling, ServedModel
 from housewise.language.gbnf import GrammarDialect
 from housewise.language.replies import DEFAULT_THINKING_TOKENS
 
@@ -38,6 +38,10 @@ class SamplingSettings(Settings):
     """Maximum number of tokens of a reply."""
     n: int = Field(default=1, ge=1, le=MAX_COUNT)
     """Number of replies per request."""
+
+    def with_seed(self, seed: int) -> Sampling:
+        """Return the sampling of requests with a seed."""
+        return Sampling(**self.model_dump(), seed=seed)
 
 
 class ModelSettings(Settings):
@@ -107,6 +111,11 @@ class ModelSettings(Settings):
                 {"names": ", ".join(taken)},
             )
         return extra_body
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a model is named, and not the bundled one without an adapter."""
+        return (self.model, self.base_url, self.adapter) != ("local", None, None)
 
     @property
     def local(self) -> bool:

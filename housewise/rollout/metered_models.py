@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from housewise.language.base import ChatModel, ChatRequest, Reply
-from housewise.language.completion import (
-    CompletionModel,
-    Continuation,
-    GenerationLimits,
-    TextScore,
-    Token,
-    require_text_scorer,
-)
 from housewise.rollout.usage_limits import Meter
 
-_T = TypeVar("_T")
 # Optional methods of chat models, which callers look up.
 _ABILITIES = ("score", "score_tokens")
 
@@ -50,53 +41,19 @@ class MeteredModel:
         """
         self.meter.check()
         replies = self.model.complete(requests)
-        _count(self.meter, self.label, (reply for some in replies for reply in some))
+        self.count(reply for some in replies for reply in some)
         return replies
+
+    def count(self, answers: Iterable[_HasTokenCounts]) -> None:
+        """Count the tokens of answers."""
+        taken = list(answers)
+        if taken:
+            read, written = sum(each.prompt_tokens for each in taken), sum(each.completion_tokens for each in taken)
+            self.meter.count(self.label, read, written)
 
     def close(self) -> None:
         """See `ChatModel.close`."""
         self.model.close()
-
-
-class MeteredCompletionModel:
-    """A completion model whose requests are counted.
-
-    Args:
-        model: Model that is asked.
-        label: Name of the model, as in the settings.
-        meter: Meter of the run.
-    """
-
-    def __init__(self, model: CompletionModel, label: str, meter: Meter) -> None:
-        self.name = model.name
-        self._model, self._label, self._meter = model, label, meter
-
-    @property
-    def can_branch(self) -> bool:
-        """See CompletionModel."""
-        return self._model.can_branch
-
-    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
-        """See CompletionModel."""
-        return self._ask(lambda: self._model.extend(prompt, branches, bounds))
-
-    def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
-        """See CompletionModel."""
-        return self._ask(lambda: self._model.sample(prompt, count, temperature, bounds))
-
-    def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
-        """See CompletionModel."""
-        return self._ask(lambda: self._model.answer(system, questions))
-
-    def score_texts(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
-        """See TextScorer."""
-        return self._ask(lambda: require_text_scorer(self._model).score_texts(prompt, texts))
-
-    def _ask(self, ask: Callable[[], list[_T]]) -> list[_T]:
-        self._meter.check()
-        found: list[Any] = ask()
-        _count(self._meter, self._label, found)
-        return found
 
 
 def meter_model(model: ChatModel, label: str, meter: Meter | None) -> ChatModel:
@@ -116,9 +73,3 @@ def _limit_checked(ability: str) -> Callable[..., Any]:
         return getattr(self.model, ability)(*args)
 
     return ask
-
-
-def _count(meter: Meter, label: str, found: Iterable[_HasTokenCounts]) -> None:
-    taken = list(found)
-    if taken:
-        meter.count(label, sum(each.prompt_tokens for each in taken), sum(each.completion_tokens for each in taken))

@@ -18,8 +18,8 @@ from ray.exceptions import GetTimeoutError, RayActorError, RayError, RayTaskErro
 from housewise.core.errors import UserError
 from housewise.core.user_folders import expand_user
 from housewise.language import ChatModel, ChatModelError, ChatRequest, Reply
-from housewise.language.base import Scorer, TokenLogprob, TokenScorer
-from housewise.language.completion import CompletionModel, Continuation, GenerationLimits, TextScore, Token
+from housewise.language.base import TokenLogprob
+from housewise.language.completion import CompletionModel, DelegatingCompletionModel
 from housewise.language.settings import ModelSettings
 from housewise.rollout.models import first_roles
 
@@ -91,17 +91,17 @@ class RemoteChatModel:
 
     def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
         """See `ChatModel.complete`."""
-        replies: list[list[Reply]] = self._ask("complete", list(requests))
+        replies: list[list[Reply]] = self._ask("ask", "complete", list(requests))
         return replies
 
     def score(self, request: ChatRequest, continuations: Sequence[str]) -> list[float]:
         """See `Scorer.score`."""
-        scores: list[float] = self._ask("score", request, list(continuations))
+        scores: list[float] = self._ask("ask", "score", request, list(continuations))
         return scores
 
     def score_tokens(self, request: ChatRequest, continuations: Sequence[str]) -> list[tuple[TokenLogprob, ...]]:
         """See `TokenScorer.score_tokens`."""
-        scores: list[tuple[TokenLogprob, ...]] = self._ask("score_tokens", request, list(continuations))
+        scores: list[tuple[TokenLogprob, ...]] = self._ask("ask", "score_tokens", request, list(continuations))
         return scores
 
     def completion_model(self, seed: int) -> CompletionModel:
@@ -135,7 +135,7 @@ class RemoteChatModel:
         return ray.get(reply)
 
 
-class _RemoteCompletionModel:
+class _RemoteCompletionModel(DelegatingCompletionModel):
     """The actors of a model as a completion model.
 
     Args:
@@ -148,22 +148,6 @@ class _RemoteCompletionModel:
 
     def __init__(self, name: str, ask: Callable[..., Any], seed: int) -> None:
         self.name, self._ask_actor, self._chance = name, ask, random.Random(seed)
-
-    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
-        """See `CompletionModel.extend`."""
-        return self._ask("extend", prompt, branches, bounds)
-
-    def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
-        """See `CompletionModel.sample`."""
-        return self._ask("sample", prompt, count, temperature, bounds)
-
-    def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
-        """See `CompletionModel.answer`."""
-        return self._ask("answer", system, questions)
-
-    def score_texts(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
-        """See `TextScorer.score_texts`."""
-        return self._ask("score_texts", prompt, texts)
 
     def _ask(self, method: str, *args: Any) -> list[Any]:
         # The generator travels with the request, so that every actor draws what one machine would draw.
@@ -188,21 +172,9 @@ class _Model:
         """Return the model's name once it can answer."""
         return self._open().name
 
-    def complete(self, requests: list[ChatRequest]) -> list[list[Reply]]:
-        """See `ChatModel.complete`."""
-        return self._open().complete(requests)
-
-    def score(self, request: ChatRequest, continuations: list[str]) -> list[float]:
-        """See `Scorer.score`."""
-        model = self._open()
-        assert isinstance(model, Scorer)
-        return model.score(request, continuations)
-
-    def score_tokens(self, request: ChatRequest, continuations: list[str]) -> list[tuple[TokenLogprob, ...]]:
-        """See `TokenScorer.score_tokens`."""
-        model = self._open()
-        assert isinstance(model, TokenScorer)
-        return model.score_tokens(request, continuations)
+    def ask(self, method: str, *args: Any) -> Any:
+        """Call a method of the model."""
+        return getattr(self._open(), method)(*args)
 
     def complete_texts(
         self, method: str, chance: random.Random, args: Sequence[Any]

@@ -22,8 +22,7 @@ of ``if`` and ``wants``.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -35,7 +34,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, suggest_names
 from housewise.core.files import find_paths
 from housewise.core.text_files import is_file
-from housewise.core.validation import StrictModel, validate_model
+from housewise.core.validation import StrictModel, first_repeated, validate_model
 from housewise.core.yaml_files import read_yaml
 from housewise.language.words import one_line
 from housewise.people.kitchen.conditions import Condition, ConditionError, GroupLookup, parse_condition
@@ -104,7 +103,7 @@ def _read_profiles(path: Path) -> list[KitchenProfile]:
     profiles = [profile for file in find_profile_files(path) for profile in _read_file(file, load_kitchen())]
     if not profiles:
         raise DataError(f"{path}: no people are described there (files end in .yaml)")
-    if name := _first_repeated(profile.name for profile in profiles):
+    if name := first_repeated(profile.name for profile in profiles):
         raise DataError(f"{path}: two people are named {name!r}; give each a different name")
     return profiles
 
@@ -164,7 +163,7 @@ def parse_profile(content: Any, kitchen: KitchenData, where: str) -> KitchenProf
     preferences = tuple(
         _preference(line, lookup, kitchen, f"{where}, preference {line.id}") for line in file.preferences
     )
-    if id := _first_repeated(preference.id for preference in preferences):
+    if id := first_repeated(preference.id for preference in preferences):
         raise DataError(f"{where}: two preferences have the id {id!r}; give each a different one")
     if problem := find_contradiction(preferences, kitchen):
         raise DataError(f"{where}: {problem}")
@@ -181,10 +180,6 @@ def _read_file(file: Path, kitchen: KitchenData) -> list[KitchenProfile]:
             raise DataError(f"{file}: people has to be a list of people, and the only key of the file")
         return [parse_profile(person, kitchen, f"{file}: people.{index}") for index, person in enumerate(people)]
     return [parse_profile(content, kitchen, str(file))]
-
-
-def _first_repeated(names: Iterable[str]) -> str | None:
-    return next((name for name, count in Counter(names).items() if count > 1), None)
 
 
 def _own_groups(file: _ProfileFile, kitchen: KitchenData, where: str) -> Mapping[str, frozenset[str]]:

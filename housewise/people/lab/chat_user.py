@@ -12,8 +12,8 @@ from housewise.core.template_text import Template, template_text
 from housewise.core.validation import read_model
 from housewise.language.base import ChatModel, ChatRequest, Message, Sampling
 from housewise.language.gbnf import REPLY, literal, one_of, rule
+from housewise.language.history_fitting import complete_with_history
 from housewise.language.words import one_line
-from housewise.people.lab.history_fitting import complete_with_history
 from housewise.people.lab.reply_tags import read_tag, remove_ids, tagged_rule, unquote
 from housewise.people.lab.verb_spotting import take_room
 from housewise.people.lab.views import UserTurn, UserView

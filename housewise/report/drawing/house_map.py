@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -41,7 +40,7 @@ def map_svg(plan: FloorPlan, replay: Replay, outcomes: Sequence[ObjectOutcome], 
     """
     labels = LabelLayout(plan.projection.size)
     arrows, dots = _moves(plan, replay, outcomes, labels)
-    ends = draw_ends(_pose(plan, replay.states[0].body), _pose(plan, replay.states[-1].body), "the robot", labels)
+    ends = draw_ends(plan, replay.states[0].body, replay.states[-1].body, "the robot", labels)
     names = _object_names(plan, replay, outcomes, labels)
     rooms = _room_names(plan, labels)
     stops = _stops(plan, replay, labels)
@@ -115,26 +114,14 @@ def draw_walk(points: Sequence[Point]) -> Markup:
     return tag("g", *under, *chunks, class_="walk")
 
 
-@dataclass(frozen=True)
-class MapPose:
-    """A pose on a map.
-
-    Attributes:
-        point: Position, pixels.
-        turn: Direction, degrees clockwise from right.
-    """
-
-    point: Point
-    turn: float
-
-
-def draw_ends(first: MapPose, last: MapPose, who: str, labels: LabelLayout) -> Markup:
+def draw_ends(plan: FloorPlan, first: BodyPose, last: BodyPose, who: str, labels: LabelLayout) -> Markup:
     """Draw the poses of somebody at the start and at the end."""
     marks = []
     for name, pose, share in (("start", first, 0.0), ("end", last, 1.0)):
-        x, y = pose.point
+        x, y = map_point(plan, pose.x, pose.z)
         color = css_color(stage_color(share))
-        place = f"translate({x:.1f} {y:.1f}) rotate({pose.turn:.0f})"
+        turn = np.rad2deg(plan.projection.heading(pose.yaw))
+        place = f"translate({x:.1f} {y:.1f}) rotate({turn:.0f})"
         title = tag("title", f"{who} at the {name}")
         marks.append(tag("path", title, d=_ROBOT, fill=color, transform=place, class_="robot"))
         labels.block(x, y, 20, 20)
@@ -144,9 +131,18 @@ def draw_ends(first: MapPose, last: MapPose, who: str, labels: LabelLayout) -> M
     return tag("g", *marks, class_="ends")
 
 
-def _pose(plan: FloorPlan, body: BodyPose) -> MapPose:
-    turn = float(np.rad2deg(plan.projection.heading(body.yaw)))
-    return MapPose(_points(plan.projection.pixels((body.x, body.z)))[0], turn)
+def draw_stop(x: float, y: float, number: int, what: str, share: float) -> list[Markup]:
+    """Draw a numbered dot in the colour of the path after a share of the steps."""
+    color = css_color(stage_color(share))
+    return [
+        tag("circle", tag("title", what), cx=x, cy=y, r=7.5, stroke=color),
+        tag("text", str(number), x=x, y=y + 3.2),
+    ]
+
+
+def map_point(plan: FloorPlan, x: float, z: float) -> Point:
+    """Return the pixel of a point (x, z), metres."""
+    return _points(plan.projection.pixels((x, z)))[0]
 
 
 def _stops(plan: FloorPlan, replay: Replay, labels: LabelLayout) -> Markup:
@@ -155,15 +151,12 @@ def _stops(plan: FloorPlan, replay: Replay, labels: LabelLayout) -> Markup:
     marks = []
     for number, index in replay.plan_states.items():
         body = replay.states[index].body
-        x, y = _points(plan.projection.pixels((body.x, body.z)))[0]
+        x, y = map_point(plan, body.x, body.z)
         if any(np.hypot(x - a, y - b) < _PLAN_GAP for a, b in kept) or not labels.take_if_free(x, y, 15, 15):
             continue
         kept.append((x, y))
-        color = css_color(stage_color(index / len(replay.states)))
-        marks += [
-            tag("circle", tag("title", f"plan {number + 1} was asked for here"), cx=x, cy=y, r=7.5, stroke=color),
-            tag("text", str(number + 1), x=x, y=y + 3.2),
-        ]
+        what = f"plan {number + 1} was asked for here"
+        marks += draw_stop(x, y, number + 1, what, index / len(replay.states))
     return tag("g", *marks, class_="stops")
 
 

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
-from math import hypot, radians
+from math import hypot
 
 import numpy as np
 from markupsafe import Markup
 
 from housewise.playback.floor_plan import ROOM_LETTER_WIDTH, FloorPlan
-from housewise.report.drawing.house_map import (
-    MapPose,
-    css_color,
-    draw_ends,
-    draw_house,
-    draw_walk,
-    frame_map,
-    stage_color,
-)
+from housewise.report.drawing.house_map import draw_ends, draw_house, draw_stop, draw_walk, frame_map, map_point
 from housewise.report.drawing.label_layout import LabelLayout
 from housewise.report.drawing.svg import Point, tag
 from housewise.worlds.house.navmesh import NavMesh
+from housewise.worlds.lab.camera_picture import camera_pose
 from housewise.worlds.lab.kinds import FURNITURE, KINDS
 from housewise.worlds.lab.state import Body
 
@@ -54,7 +47,7 @@ def lab_map_svg(
     labels = LabelLayout(plan.projection.size)
     way = list(_way(plan, navmesh, bodies))
     stops = _stops(plan, bodies, reached, labels)
-    ends = draw_ends(_pose(plan, bodies[0]), _pose(plan, bodies[-1]), "the person", labels)
+    ends = draw_ends(plan, camera_pose(bodies[0]), camera_pose(bodies[-1]), "the person", labels)
     rooms = _room_names(plan, labels)
     things = _names(plan, used, labels)
     return frame_map(plan, title, draw_house(plan), things, draw_walk(way), rooms, ends, stops)
@@ -62,13 +55,13 @@ def lab_map_svg(
 
 def _way(plan: FloorPlan, navmesh: NavMesh, bodies: Sequence[Body]) -> Iterator[Point]:
     """Yield the person's path in short steps, pixels. Between two stops it is the shortest one."""
-    yield _point(plan, bodies[0].x, bodies[0].z)
+    yield map_point(plan, bodies[0].x, bodies[0].z)
     for start, end in pairwise(bodies):
         corners = navmesh.path((start.x, start.z), (end.x, end.z))
         for (x, z), (to_x, to_z) in pairwise(corners.tolist()):
             steps = max(1, round(hypot(to_x - x, to_z - z) / _STRIDE))
             for share in np.linspace(0, 1, steps + 1)[1:]:
-                yield _point(plan, x + share * (to_x - x), z + share * (to_z - z))
+                yield map_point(plan, x + share * (to_x - x), z + share * (to_z - z))
 
 
 def _stops(plan: FloorPlan, bodies: Sequence[Body], reached: Mapping[str, int], labels: LabelLayout) -> Markup:
@@ -76,14 +69,10 @@ def _stops(plan: FloorPlan, bodies: Sequence[Body], reached: Mapping[str, int], 
     marks = []
     for number, (name, turn) in enumerate(reached.items(), 1):
         body = bodies[min(turn, len(bodies) - 1)]
-        x, y = _point(plan, body.x, body.z)
+        x, y = map_point(plan, body.x, body.z)
         spots = ((x + right * _DIAMETER, y + down * _DIAMETER) for right, down in _AROUND)
         x, y = next((spot for spot in spots if labels.take_if_free(*spot, 15, 15)), (x, y))
-        color = css_color(stage_color(turn / max(1, len(bodies) - 1)))
-        marks += [
-            tag("circle", tag("title", f"{name}: reached here, turn {turn}"), cx=x, cy=y, r=7.5, stroke=color),
-            tag("text", str(number), x=x, y=y + 3.2),
-        ]
+        marks += draw_stop(x, y, number, f"{name}: reached here, turn {turn}", turn / max(1, len(bodies) - 1))
     return tag("g", *marks, class_="stops")
 
 
@@ -122,13 +111,3 @@ def _names(plan: FloorPlan, used: Collection[str], labels: LabelLayout) -> Marku
 def _kind(id: str) -> str:
     """Return the kind of a thing by its id."""
     return id.rpartition("_")[0]
-
-
-def _pose(plan: FloorPlan, body: Body) -> MapPose:
-    turn = float(np.rad2deg(plan.projection.heading(-radians(body.heading))))
-    return MapPose(_point(plan, body.x, body.z), turn)
-
-
-def _point(plan: FloorPlan, x: float, z: float) -> Point:
-    right, down = plan.projection.pixels((x, z))[0]
-    return float(right), float(down)

@@ -13,7 +13,7 @@ from housewise.agent.adapt.scripted_cook.exploring_cook import ExploringCook
 from housewise.agent.adapt.scripted_cook.oracle_cook import DONE, OracleCook
 from housewise.agent.base import Decision, History
 from housewise.core.record import Event
-from housewise.language.base import PromptTooLongError
+from housewise.language.history_fitting import ask_with_history
 from housewise.rollout.episode_loop import Progress
 from housewise.systems.adapt.record import ThoughtEvent
 from housewise.systems.adapt.world import BreakfastObservation
@@ -80,23 +80,16 @@ class LLMCookAgent:
         self._take_in(observation)
         named = NameableThings.from_state(observation.cooking.trace.state, observation.named)
         may, began = self._may(observation), time.perf_counter()
-        said = self._predict(observation.made, named, may)
+
+        def ask(turns: Sequence[CookingTurn]) -> PolicyReply:
+            return self._policy.act(Interaction(self._briefing, tuple(turns), observation.made), named, may)
+
+        said = ask_with_history(self._turns, ask)
         usage = said.usage.model_copy(update={"model_seconds": time.perf_counter() - began})
         self._next = CookingTurn(said.action, "", made=observation.made, thought=said.thought)
         self._progress(history.decisions, history.decisions + 1, said.action)
         events: tuple[Event, ...] = (ThoughtEvent(text=said.thought),) if said.thought else ()
         return Decision([said.action], events, self._declares_done(said.action), usage)
-
-    def _predict(self, made: str, named: NameableThings, may: AllowedAction) -> PolicyReply:
-        """Return the next action. If the prompt is too long for the model, the older half of the turns is dropped."""
-        turns = tuple(self._turns)
-        while True:
-            try:
-                return self._policy.act(Interaction(self._briefing, turns, made), named, may)
-            except PromptTooLongError:
-                if not turns:
-                    raise
-                turns = turns[(len(turns) + 1) // 2 :]
 
     def _take_in(self, observation: BreakfastObservation) -> None:
         """Store the result of the last action."""

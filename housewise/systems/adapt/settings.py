@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from housewise.agent.adapt.planner_prompt import MAX_TURNS, QuestionPolicy
 from housewise.core.errors import UserError
 from housewise.core.setting_marks import NEEDS_MODEL, NOT_COMPARED, SELECTION
-from housewise.core.settings import MAX_COUNT, Settings
+from housewise.core.settings import DISTINCT, MAX_COUNT, ONE_OR_SEVERAL, Settings
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
@@ -24,9 +24,9 @@ _Number = Annotated[int, Field(ge=1, le=MAX_COUNT)]
 class AdaptTaskSettings(TaskSettings):
     """Which breakfasts to make, and for whom."""
 
-    task: Annotated[tuple[_Number, ...], SELECTION] = ()
+    task: Annotated[tuple[_Number, ...], SELECTION, ONE_OR_SEVERAL, DISTINCT] = ()
     """Numbers of tasks, one or several. An empty list takes all."""
-    person: Annotated[tuple[_Name, ...], SELECTION] = ()
+    person: Annotated[tuple[_Name, ...], SELECTION, ONE_OR_SEVERAL, DISTINCT] = ()
     """Names of people, one or several. An empty list takes all."""
     people: _Name | None = None
     """File or folder of people. null takes the sixteen bundled people."""
@@ -35,18 +35,6 @@ class AdaptTaskSettings(TaskSettings):
     sentence in the person's file; paraphrase answers with the sentence's paraphrase in the file, with which no
     model is trained; model is a chat model that is given the preferences of the task (models.person); terminal is
     you."""
-
-    @field_validator("task", "person", mode="before")
-    @classmethod
-    def _wrap_single_value(cls, value: Any) -> Any:
-        return (value,) if isinstance(value, str | int) else value
-
-    @field_validator("task", "person")
-    @classmethod
-    def _refuse_duplicates(cls, values: tuple[Any, ...]) -> tuple[Any, ...]:
-        if len(set(values)) < len(values):
-            raise ValueError("each value at most once; repeats=N repeats all of them")
-        return values
 
 
 class AdaptAgentSettings(Settings):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from housewise.core.errors import UserError, suggest_names
 from housewise.core.record import Event
 from housewise.core.text_files import is_file
 from housewise.language.adapters import adapter_defaults
-from housewise.language.base import ChatModel, Sampling
+from housewise.language.base import ChatModel
 from housewise.language.embedder import minilm_folder, shared_minilm
 from housewise.people.chat_respondent import ChatRespondent, respondent_sampling
 from housewise.people.kitchen.preference_judge import PreferenceJudge
@@ -80,7 +81,7 @@ class Adapt(System[AdaptSettings]):
     def advice(cls, settings: AdaptSettings) -> Mapping[str, Any]:
         """See System.advice. A named model is used as the planner, with the defaults of its adapter."""
         asked = settings.models.agent
-        if (asked.model, asked.base_url, asked.adapter) == _UNNAMED:
+        if not asked.is_named:
             return {}
         return {"agent": {"planner": "llm", **adapter_defaults(asked.adapter, cls.name)}}
 
@@ -192,7 +193,7 @@ class Adapt(System[AdaptSettings]):
     ) -> Agent[BreakfastObservation, str]:
         chosen, number = self.settings.agent, kitchen.number
         if chosen.planner == "llm":
-            sampling = Sampling(**self.settings.models.agent.sampling.model_dump(), seed=job.seed, stop=("\n",))
+            sampling = replace(self.settings.models.agent.sampling.with_seed(job.seed), stop=("\n",))
             verbs = kitchen.kitchen.verbs
             asking = chosen.asking if chosen.asks else "never"
             prompt = PlannerPrompt(self._prompts, asking, chosen.thinks, chosen.max_turns)
@@ -239,9 +240,6 @@ class Adapt(System[AdaptSettings]):
         if name not in self._people:
             raise UserError(f"setting person: nobody is named {name!r}; {suggest_names(name, self._people)}")
         return self._people[name]
-
-
-_UNNAMED = ("local", None, None)
 
 
 def _recall_answers(memory: Memory) -> list[tuple[str, str]]:

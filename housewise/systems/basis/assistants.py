@@ -22,7 +22,7 @@ from housewise.core.errors import UserError
 from housewise.core.text_files import numbered_lines, read_text
 from housewise.core.validation import validate_json
 from housewise.language.adapters import EXAMPLES_FILE, IMITATE, adapter_folder
-from housewise.language.base import ChatModel, Message, Sampling
+from housewise.language.base import ChatModel, Message
 from housewise.language.embedder import shared_minilm
 from housewise.people.lab.chat_user import PromptSize
 from housewise.systems.basis.agents import BuildView, model_view, oracle_view
@@ -50,12 +50,12 @@ def assistant_opener(
     chosen = settings.agent
     match chosen.planner:
         case "llm":
-            sampling = settings.models.agent.sampling.model_dump()
+            sampling = settings.models.agent.sampling
             return lambda seed: ChatAssistant(
                 models["agent"],
                 "llm",
                 _size(chosen),
-                Sampling(**sampling, seed=seed),
+                sampling.with_seed(seed),
                 chosen.grounded,
                 chosen.reasoning,
             )

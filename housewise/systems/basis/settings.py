@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from housewise.core.setting_marks import NEEDS_MODEL, NOT_COMPARED, SELECTION, Affects
-from housewise.core.settings import MAX_COUNT, Settings
+from housewise.core.settings import MAX_COUNT, ONE_OR_SEVERAL, Settings
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.worlds.lab.scenarios import MAX_ACTIONS, Split
@@ -26,7 +26,7 @@ _PAPER_SAMPLING = SamplingSettings(temperature=0.7, top_p=0.95, max_tokens=512)
 class BasisTaskSettings(TaskSettings):
     """Which scenarios are played, and who acts."""
 
-    variant: Annotated[tuple[_Name, ...], SELECTION] = ()
+    variant: Annotated[tuple[_Name, ...], SELECTION, ONE_OR_SEVERAL] = ()
     """Names of variants, such as make_carrot__banana__simple. An empty list takes all 70."""
     scenarios: Annotated[int, SELECTION] = Field(default=1, ge=1, le=MAX_COUNT)
     """Number of scenarios per variant."""
@@ -49,11 +49,6 @@ class BasisTaskSettings(TaskSettings):
     recognition_seed: Annotated[int | None, _IF_SCRIPTED_PERSON] = Field(default=None, ge=0, le=MAX_COUNT)
     """Seed of the one description of each uncommon thing in which the scripted person recognises it at once: a thing
     that was described so is neither overlooked nor mistaken. null has none."""
-
-    @field_validator("variant", mode="before")
-    @classmethod
-    def _wrap_single_value(cls, value: Any) -> Any:
-        return (value,) if isinstance(value, str) else value
 
 
 class BasisAgentSettings(Settings):
@@ -95,11 +90,6 @@ class BasisModelsSettings(ModelsSettings):
     person: ModelSettings = ModelSettings(sampling=_PAPER_SAMPLING)
 
 
-def is_named(model: ModelSettings) -> bool:
-    """Return whether the user has named a model for a role."""
-    return (model.model, model.base_url, model.adapter) != ("local", None, None)
-
-
 class BasisSettings(RunSettings):
     """Settings of one BASIS run."""
 
@@ -113,5 +103,5 @@ class BasisSettings(RunSettings):
     def memory_person_settings(self) -> dict[str, dict[str, str]]:
         """See RunSettings.memory_person_settings. A scripted person has the name of the memory."""
         name, is_used = self.memory.start, self.agent.remembers_descriptions
-        is_scripted = name in ("bob", "alice") and not is_named(self.models.person)
+        is_scripted = name in ("bob", "alice") and not self.models.person.is_named
         return {"tasks": {"person": name}} if name and is_used and is_scripted else {}

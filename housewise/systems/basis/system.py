@@ -19,7 +19,7 @@ from housewise.core.formatting import plural
 from housewise.core.record import Result
 from housewise.core.settings import merge_nested
 from housewise.core.text_files import is_file
-from housewise.language.base import ChatModel, Sampling
+from housewise.language.base import ChatModel
 from housewise.people.lab.chat_user import ChatUser, PromptSize
 from housewise.people.lab.phrases import load_user_phrases
 from housewise.people.lab.recognized_descriptions import RecognizedDescriptions
@@ -34,7 +34,7 @@ from housewise.systems.basis.agents import GuidingAgent
 from housewise.systems.basis.assistants import assistant_opener, check_assistant, usual_description, view_builder
 from housewise.systems.basis.earlier_turns import EarlierTurns
 from housewise.systems.basis.record import EVENTS, BasisInitialState
-from housewise.systems.basis.settings import DESCRIBING, BasisSettings, is_named
+from housewise.systems.basis.settings import DESCRIBING, BasisSettings
 from housewise.systems.basis.world import LabSession, SessionObservation
 from housewise.worlds.lab.camera_picture import encode_png
 from housewise.worlds.lab.geometry import open_lab_space
@@ -91,10 +91,10 @@ class Basis(System[BasisSettings]):
     def advice(cls, settings: BasisSettings) -> Mapping[str, Any]:
         """See System.advice. A named model plays its role, and the bundled one, which thinks in vain, is brief."""
         models, found = settings.models, dict(super().advice(settings))
-        if is_named(models.agent):
+        if models.agent.is_named:
             found["agent"] = {"planner": "llm", **found.get("agent", {})}
         trained = found.get("agent", {}).pop("sampling", {})
-        if is_named(models.person):
+        if models.person.is_named:
             found["tasks"] = {"person": "model"}
         roles: dict[str, Any] = {r: _BRIEF for r in ("agent", "person") if getattr(models, r).model in _BUNDLED}
         if trained:
@@ -238,7 +238,7 @@ class Basis(System[BasisSettings]):
             prompt = Prompt(sys.stdin, Console(highlight=False))
             return TerminalUser(prompt, chosen.max_actions, self.settings.agent.planner != "silent", attempt)
         if chosen.person == "model":
-            sampling = Sampling(**self.settings.models.person.sampling.model_dump(), seed=seed)
+            sampling = self.settings.models.person.sampling.with_seed(seed)
             size: PromptSize = "compact" if self.settings.agent.compact else "full"
             return ChatUser(models["person"], chosen.persona.capitalize(), size, sampling, self.settings.agent.grounded)
         traits = replace(ALICE if chosen.person == "alice" else BOB, hears=chosen.hears, wording=chosen.person_wording)

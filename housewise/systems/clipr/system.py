@@ -22,7 +22,6 @@ from housewise.core.text_files import is_file
 from housewise.language.adapters import adapter_defaults
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
-from housewise.language.settings import ModelSettings
 from housewise.people.chat_respondent import ChatRespondent
 from housewise.people.choices.house_profiles import find_profile
 from housewise.people.choices.profiles import PROFILES_FOLDER, Profile, read_profile
@@ -77,9 +76,8 @@ class Clipr(System[CliprSettings]):
     @classmethod
     def advice(cls, settings: CliprSettings) -> Mapping[str, Any]:
         """See System.advice. A named model performs the language steps."""
-        asked, usual = settings.models.agent, ModelSettings()
-        named = any(getattr(asked, key) != getattr(usual, key) for key in ("model", "base_url", "adapter"))
-        return {"agent": {"components": "chat", **adapter_defaults(asked.adapter, cls.name)}} if named else {}
+        asked = settings.models.agent
+        return {"agent": {"components": "chat", **adapter_defaults(asked.adapter, cls.name)}} if asked.is_named else {}
 
     @classmethod
     def task_key(cls, initial_state: Mapping[str, Any]) -> Any:
@@ -181,7 +179,7 @@ class Clipr(System[CliprSettings]):
             return LocalComponents(shared_minilm(), open_questions=open_questions_file(data))
         if self.settings.agent.components == _FINETUNED:
             return FineTunedChooser(shared_minilm(), models["agent"])
-        return ChatSteps(models["agent"], sampling=_sampling(self.settings.models.agent, job))
+        return ChatSteps(models["agent"], sampling=self.settings.models.agent.sampling.with_seed(job.seed))
 
     def _person(self, job: Job, models: Mapping[str, ChatModel], choices: ChoiceSet, manner: str) -> Respondent:
         chosen = self.settings.tasks
@@ -191,7 +189,8 @@ class Clipr(System[CliprSettings]):
         misleads = manner == "adversarial"
         if chosen.speech == _LOCAL:
             return ChoicesRespondent(profile, shared_minilm(), job.seed, misleads, UNSEEN_SPEECH_FILE)
-        return open_chat_person(models["person"], profile, misleads, _sampling(self.settings.models.person, job))
+        sampling = self.settings.models.person.sampling.with_seed(job.seed)
+        return open_chat_person(models["person"], profile, misleads, sampling)
 
 
 def open_chat_person(model: ChatModel, profile: Profile, adversarial: bool, sampling: Sampling) -> ChatRespondent:
@@ -211,7 +210,3 @@ def _label_as_annotated(scenarios: Sequence[Scenario]) -> tuple[LabelledExample,
         LabelledExample(each.situation, each.preferred if each.annotated is None else each.annotated)
         for each in scenarios
     )
-
-
-def _sampling(settings: ModelSettings, job: Job) -> Sampling:
-    return Sampling(**settings.sampling.model_dump(), seed=job.seed)

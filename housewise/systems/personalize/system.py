@@ -18,7 +18,6 @@ from housewise.core.record import Record, Result
 from housewise.core.record_files import FINISHED, RecordLine
 from housewise.core.text_files import is_file
 from housewise.core.user_code import referenced_file
-from housewise.language import Sampling
 from housewise.language.embedder import Embedder, has_minilm, shared_minilm
 from housewise.language.replay import ReplayChatModel
 from housewise.people.house.reaction_notes import spoken_places
@@ -199,7 +198,7 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
         simulator, most = self.open_simulator(settings.world.simulator), settings.world.max_steps
         env = RearrangementEnv(simulator, [task], most, float(np.deg2rad(settings.world.look_down)))
         env.reset()
-        sampling = Sampling(**settings.models.agent.sampling.model_dump(), seed=job.seed)
+        sampling = settings.models.agent.sampling.with_seed(job.seed)
         knowledge = None if memory is None else self.knowledge(memory, env.world.scene)
         rules_file = None if memory is None else RulesFile(MemoryFolder.default(settings.memory.folder), memory)
         planner = self._planner(

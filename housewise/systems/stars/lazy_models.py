@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
-from housewise.core.errors import UserError
 from housewise.language.base import ChatModel
 from housewise.language.completion import (
     CompletesTexts,
     CompletionModel,
-    Continuation,
-    GenerationLimits,
-    TextScore,
-    TextScorer,
-    Token,
+    DelegatingCompletionModel,
+    require_text_scorer,
 )
 from housewise.language.completion_by_chat import ChatCompletionModel
 from housewise.language.settings import ModelSettings
-from housewise.rollout.metered_models import MeteredCompletionModel, MeteredModel
+from housewise.rollout.metered_models import MeteredModel
 from housewise.rollout.models import LazyChatModel
 
 
-class LazyCompletionModel:
+class LazyCompletionModel(DelegatingCompletionModel):
     """A completion model that is loaded when it is first used; see CompletionModel.
 
     Args:
-        name: Name of the model.
-        open: Loads the model.
+        model: Chat model of the run, which counts the requests if it is metered.
+        open: Loads the completion model.
     """
 
-    def __init__(self, name: str, open: Callable[[], CompletionModel]) -> None:
-        self.name = name
+    def __init__(self, model: ChatModel, open: Callable[[], CompletionModel]) -> None:
+        self.name = model.name
         self._open = open
+        self._metered = model if isinstance(model, MeteredModel) else None
 
     @cached_property
     def _model(self) -> CompletionModel:
@@ -43,30 +41,14 @@ class LazyCompletionModel:
         """See CompletionModel.can_branch."""
         return self._model.can_branch
 
-    def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
-        """See CompletionModel.extend."""
-        return self._model.extend(prompt, branches, bounds)
-
-    def sample(self, prompt: str, count: int, temperature: float, bounds: GenerationLimits) -> list[Continuation]:
-        """See CompletionModel.sample."""
-        return self._model.sample(prompt, count, temperature, bounds)
-
-    def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
-        """See CompletionModel.answer."""
-        return self._model.answer(system, questions)
-
-    def score_texts(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
-        """See TextScorer.score_texts.
-
-        Raises:
-            UserError: The model cannot rate texts.
-        """
-        model = self._model
-        if not isinstance(model, TextScorer):
-            raise UserError(
-                f"model {self.name}: it cannot rate texts, which the grounded condition requires; use a local model"
-            )
-        return model.score_texts(prompt, texts)
+    def _ask(self, method: str, *args: Any) -> list[Any]:
+        asked: object = require_text_scorer(self._model) if method == "score_texts" else self._model
+        if self._metered is not None:
+            self._metered.meter.check()
+        answers: list[Any] = getattr(asked, method)(*args)
+        if self._metered is not None:
+            self._metered.count(answers)
+        return answers
 
 
 def open_lazy_completion_model(
@@ -85,13 +67,10 @@ def open_lazy_completion_model(
         asked = model.model if isinstance(model, MeteredModel) else model
         opened = asked.model if isinstance(asked, LazyChatModel) else asked
         local = _completion_of_local(opened, seed) if settings.local else None
-        if local is not None:
-            return MeteredCompletionModel(local, model.label, model.meter) if isinstance(model, MeteredModel) else local
-        if isinstance(model, MeteredModel):
-            opened = MeteredModel(opened, model.label, model.meter)
-        return ChatCompletionModel(opened, instruction, settings.local or settings.continue_prefix, seed)
+        continues = settings.local or settings.continue_prefix
+        return local or ChatCompletionModel(opened, instruction, continues, seed)
 
-    return LazyCompletionModel(model.name, open_it)
+    return LazyCompletionModel(model, open_it)
 
 
 def _completion_of_local(opened: ChatModel, seed: int) -> CompletionModel | None:

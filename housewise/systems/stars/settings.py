@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
@@ -15,7 +15,7 @@ from housewise.agent.stars.search_tree import TreeThresholds
 from housewise.agent.stars.stars_loop import MAX_QUESTIONS
 from housewise.core.plugins import SIMULATORS, plugin_names
 from housewise.core.setting_marks import NOT_COMPARED, SELECTION
-from housewise.core.settings import MAX_COUNT, Settings, check_known_name
+from housewise.core.settings import DISTINCT, MAX_COUNT, ONE_OR_SEVERAL, Settings, check_known_name
 from housewise.language.settings import ModelSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.systems.stars.house_body import STAND_INS
@@ -27,23 +27,13 @@ _MOST_TOKENS = 500
 class StarsTaskSettings(TaskSettings):
     """Which tasks to play, and the person who knows what is wanted."""
 
-    task: Annotated[tuple[_Named, ...], SELECTION] = Field(default=("organize office",), min_length=1, max_length=100)
+    task: Annotated[tuple[_Named, ...], Field(min_length=1, max_length=100), SELECTION, ONE_OR_SEVERAL, DISTINCT] = (
+        "organize office",
+    )
     """Bundled tasks by name (tidy kitchen, store groceries, organize office), or files. Each is an episode."""
     person: Literal["simulated", "terminal", "model"] = "simulated"
     """Who is asked in conditions with a user: a simulated person who knows what the task says (simulated), you
     (terminal), or a chat model that reads what the task says (model, models.person)."""
-
-    @field_validator("task", mode="before")
-    @classmethod
-    def _one(cls, task: Any) -> Any:
-        return (task,) if isinstance(task, str) else task
-
-    @field_validator("task")
-    @classmethod
-    def _each_once(cls, task: tuple[str, ...]) -> tuple[str, ...]:
-        if len(set(task)) < len(task):
-            raise ValueError("each task at most once; repeats=N repeats all of them")
-        return task
 
 
 class StarsWorldSettings(Settings):

@@ -18,7 +18,7 @@ from pydantic import Field
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.core.text_files import is_file, read_text
-from housewise.core.validation import StrictModel, read_model
+from housewise.core.validation import StrictModel, first_repeated, read_model
 from housewise.worlds.choices.data_files import MAX_FILE_BYTES, split_list
 from housewise.worlds.choices.introplan_scene import (
     PREPOSITION,
@@ -82,9 +82,7 @@ def read_introplan_text(path: Path) -> list[IntroplanScene]:
     scenes = [_scene(block, orders, "test", path) for block in _blocks(path)]
     if is_file(knowledge):
         scenes += [_scene(block, orders, "knowledge", knowledge) for block in _blocks(knowledge)]
-    numbers = [scene.id for scene in scenes]
-    if len(set(numbers)) < len(numbers):
-        twice = next(number for number in numbers if numbers.count(number) > 1)
+    if twice := first_repeated(scene.id for scene in scenes):
         raise DataError(f"{path}: scene {twice} stands there twice; give the file as it was published")
     return scenes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from housewise.worlds.lab.kinds import CARTRIDGES, FURNITURE, KINDS
-from housewise.worlds.lab.situation import FLIPPER, LEVER, LIQUIDS, PANEL, ActionSituation, has_flag
+from housewise.worlds.lab.situation import FLIPPER, LEVER, LIQUIDS, PANEL, ActionSituation, has_flag, has_free_spot
 from housewise.worlds.lab.state import Flag, LabState, Thing
 
 Result = tuple[LabState, str, tuple[str, ...]]
@@ -124,7 +124,7 @@ def free_furniture(state: LabState, room: str) -> Thing | None:
         each
         for kind in FURNITURE
         for each in state.things
-        if (each.kind, each.room) == (kind, room) and len(state.contents.get(each.id, ())) < KINDS[kind].spots
+        if (each.kind, each.room) == (kind, room) and has_free_spot(state, each)
     )
     return next(free, None)
 

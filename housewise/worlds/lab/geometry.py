@@ -19,7 +19,7 @@ from housewise.worlds.lab.recent_results import RecentResults
 from housewise.worlds.lab.scenarios import LabScenario
 from housewise.worlds.lab.situation import FLIPPER
 from housewise.worlds.lab.state import Body, LabState
-from housewise.worlds.lab.surroundings import Glimpse, is_enclosed
+from housewise.worlds.lab.surroundings import Glimpse, closed_holders, is_enclosed
 
 REACH = 2.0
 """Greatest distance from a thing that is used, metres."""
@@ -126,18 +126,17 @@ class LabSpace:
 
     def go_to_room(self, state: LabState, room: str) -> LabState:
         """See Surroundings.go_to_room. The person stops behind the door and looks at most of the furniture."""
-        interior = next(planned.interior for planned in self.layout.rooms if planned.room.kind == room)
         doors = [np.array(door.gap.centre) for door in self.layout.doors_of(room)]
         here = (state.body.x, state.body.z)
         door = min(doors, key=lambda point: self.layout.navmesh.distance(here, point))
-        inside = interior.expand(-_INTO_ROOM)
+        inside = self.layout.interior(room).expand(-_INTO_ROOM)
         goal = np.clip(door, (inside.x0, inside.z0), (inside.x1, inside.z1))
         x, z = self._snap(goal, self._danger_zone(state), room)
         return replace(state, room=room, body=Body(x, z, self._best_heading(room, x, z), -10.0), near=frozenset())
 
     def _best_heading(self, room: str, x: float, z: float) -> float:
         """Return the direction, by 45 degrees, in which most of the furniture of a room is."""
-        interior = next(planned.interior.polygon() for planned in self.layout.rooms if planned.room.kind == room)
+        interior = self.layout.interior(room).polygon()
         inside = [item for item in self.layout.fixtures.values() if interior.contains(shapely.Point(item.x, item.z))]
         bearings = np.array([degrees(atan2(item.x - x, z - item.z)) for item in inside])
         away = [np.abs((bearings - heading + 180) % 360 - 180) for heading in _HEADINGS]
@@ -147,7 +146,8 @@ class LabSpace:
         """See Surroundings.go_to_thing. The person stops where the thing is in reach and in view."""
         if id == state.held:
             return state
-        place = self.places(state)[self._outermost(state, id)]
+        *_, outermost = id, *(holder.id for holder in closed_holders(state, id))
+        place = self.places(state)[outermost]
         reserve = None
         for body in self._stands(state, place):
             there = replace(state, room=self.layout.room_at(body.x, body.z), body=body, near=frozenset((id,)))
@@ -155,11 +155,6 @@ class LabSpace:
             if is_enclosed(state, id) or any(glimpse.id == id for glimpse in self.glimpses(there)):
                 return there
         return reserve
-
-    def _outermost(self, state: LabState, id: str) -> str:
-        """Return the closed thing that a thing is in, or the thing itself."""
-        container = state[id].container
-        return self._outermost(state, container) if container is not None and is_enclosed(state, id) else id
 
     def _stands(self, state: LabState, place: ThingPlace) -> Iterator[Body]:
         """Yield where one can stand in front of a place and look at it, the best first."""
@@ -191,8 +186,7 @@ class LabSpace:
 
     def _snap(self, goal: Array, danger: Any, room: str) -> tuple[float, float]:
         """Return the nearest point of a room where one can stand, outside of a dangerous area."""
-        interior = next(planned.interior for planned in self.layout.rooms if planned.room.kind == room)
-        free = self.layout.navmesh.area.intersection(interior.polygon()).difference(danger)
+        free = self.layout.navmesh.area.intersection(self.layout.interior(room).polygon()).difference(danger)
         nearest = shapely.shortest_line(shapely.Point(goal), free).coords[-1]
         return float(nearest[0]), float(nearest[1])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
-from housewise.worlds.lab.kinds import CARTRIDGES, KINDS, Property
+from housewise.worlds.lab.kinds import CARTRIDGE_OF, KINDS, Property
 from housewise.worlds.lab.situation import BOX, FLIPPER, LEVER, PANEL, find_thing, find_things, fuse_box_of, has_flag
 from housewise.worlds.lab.state import LabState, Thing
 
@@ -143,18 +143,12 @@ def _named(name: str, goal: Goal) -> Test:
         )
     if name == "cartridge in printer":
         return lambda state, events: any(
-            _is_on(state, each, "printer") for each in find_things(state, _cartridges(goal))
+            _is_on(state, each, "printer") for each in find_things(state, (CARTRIDGE_OF.get(goal.kind, ""),))
         )
     if verb == "on":
         return lambda state, events: any(_is_on(state, each, rest) for each in targets(goal, state))
-    kinds = _cartridges(goal) if rest == "cartridge" else (rest or goal.kind,)
-    return lambda state, events: (
-        state.held is not None and (state[state.held].kind in kinds or state[state.held].original in kinds)
-    )
-
-
-def _cartridges(goal: Goal) -> tuple[str, ...]:
-    return tuple(cartridge for cartridge, made in CARTRIDGES.items() if made == goal.kind)
+    kind = CARTRIDGE_OF.get(goal.kind, "") if rest == "cartridge" else rest or goal.kind
+    return lambda state, events: state.held is not None and kind in (state[state.held].kind, state[state.held].original)
 
 
 def _event(*names: str) -> Callable[[Goal, str], tuple[Subgoal, ...]]:
@@ -212,7 +206,7 @@ def may_be_about(task: str, kind: str, state: LabState) -> bool:
     """
     properties = KINDS[kind].properties
     if task == "print":
-        return kind in CARTRIDGES.values()
+        return kind in CARTRIDGE_OF
     if task == "transform_carrot":
         return any(thing.original == kind for thing in state.things)
     if task in ("infect_computer", "disinfect_computer"):

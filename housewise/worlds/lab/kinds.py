@@ -72,6 +72,8 @@ CARTRIDGES = {
     "mug_cartridge": "printed_mug",
 }  # fmt: skip
 """What is printed from each kind of cartridge."""
+CARTRIDGE_OF = {made: cartridge for cartridge, made in CARTRIDGES.items()}
+"""The kind of cartridge that each thing is printed from."""
 
 _SCREEN = (0.42, 0.46, 0.2)
 _DISK = (0.14, 0.14, 0.03)

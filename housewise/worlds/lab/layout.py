@@ -128,6 +128,10 @@ class LabLayout:
         """Return the room at a point, or the nearest one within a doorway."""
         return min(self.rooms, key=lambda planned: planned.interior.polygon().distance(shapely.Point(x, z))).room.kind
 
+    def interior(self, room: str) -> Rect:
+        """Return the floor of a room, without its walls."""
+        return next(planned.interior for planned in self.rooms if planned.room.kind == room)
+
     def doors_of(self, room: str) -> list[Door]:
         """Return the doors of a room."""
         return [door for door in self.plan.doors if room in (self.rooms[place].room.kind for place in door.rooms)]

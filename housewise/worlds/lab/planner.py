@@ -6,13 +6,13 @@ an action can be carried out. The requirement on the way is the reason, which th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
 from housewise.worlds.lab.actions import LabAction, Verb
 from housewise.worlds.lab.goals import Goal, targets, wanted_room
-from housewise.worlds.lab.kinds import CARTRIDGES, FURNITURE, KINDS
+from housewise.worlds.lab.kinds import CARTRIDGE_OF, CARTRIDGES, FURNITURE, KINDS
 from housewise.worlds.lab.rule_table import FREE_SLOT, SPOT, Requirement, first_failure
 from housewise.worlds.lab.rules import step
 from housewise.worlds.lab.situation import (
@@ -24,11 +24,12 @@ from housewise.worlds.lab.situation import (
     find_things,
     fuse_box_of,
     has_flag,
+    has_free_spot,
     is_mounted,
     load_of,
 )  # fmt: skip
 from housewise.worlds.lab.state import LabState, Thing
-from housewise.worlds.lab.surroundings import Surroundings
+from housewise.worlds.lab.surroundings import Surroundings, closed_holders
 
 _DEPTH = 30
 _MAX_STEPS = 50
@@ -112,7 +113,7 @@ def _walk(state: LabState, wish: Wish, surroundings: Surroundings) -> LabAction:
 
 def _find_missing(state: LabState, wish: Wish) -> Callable[[], Wish | None] | None:
     """Return what gives the action that makes the first missing requirement hold, if one does. None if none misses."""
-    for holder in _closed_holders(state, wish.thing):
+    for holder in closed_holders(state, wish.thing.id):
         return partial(Wish, "Open", holder, wish.reason or f"the {_name(holder)} is closed")
     if wish.needs_power and not state.has_power(wish.thing.room):
         return partial(_power, state, wish.thing.room)
@@ -126,15 +127,6 @@ def _find_missing(state: LabState, wish: Wish) -> Callable[[], Wish | None] | No
 def _give_up(s: ActionSituation, failed: Requirement, reason: str) -> Wish | None:
     """Return nothing: no action makes the requirement hold."""
     return None
-
-
-def _closed_holders(state: LabState, thing: Thing) -> Iterator[Thing]:
-    holder = thing.container
-    while holder is not None:
-        container = state[holder]
-        if "openable" in KINDS[container.kind].properties and not has_flag(container, "open"):
-            yield container
-        holder = container.container
 
 
 def _name(thing: Thing) -> str:
@@ -157,11 +149,7 @@ def _bring(state: LabState, thing: Thing, holder: Thing, reason: str) -> Wish | 
 
 def _put_away(s: ActionSituation, failed: Requirement, reason: str) -> Wish | None:
     """Return what frees the hand: to put the held thing on furniture, in this room if there is any."""
-    spots = [
-        each
-        for each in s.state.things
-        if each.kind in FURNITURE and len(s.state.contents.get(each.id, ())) < KINDS[each.kind].spots
-    ]
+    spots = [each for each in s.state.things if each.kind in FURNITURE and has_free_spot(s.state, each)]
     spots.sort(key=lambda each: (each.room != s.state.room, each.room in s.state.blocked, each.id))
     return Wish("Place", spots[0], reason or "your hand has to be free") if spots else None
 
@@ -212,8 +200,7 @@ def _usable(state: LabState, kind: str, reason: str) -> Thing | Wish | None:
         return thing
     if thing is not None:
         return _rewind(state, thing, f"the {KINDS[kind].name} is a carrot")
-    cartridge = next((each for each, made in CARTRIDGES.items() if made == kind), "")
-    return _print(state, cartridge, f"there is no {KINDS[kind].name}") if cartridge else None
+    return _print(state, kind, f"there is no {KINDS[kind].name}")
 
 
 def _rewind(state: LabState, thing: Thing, reason: str) -> Wish | None:
@@ -228,11 +215,13 @@ def _rewind(state: LabState, thing: Thing, reason: str) -> Wish | None:
 
 
 def _print(state: LabState, kind: str, reason: str) -> Wish | None:
-    printer, cartridge = find_thing(state, "printer"), _find_loose(state, kind)
+    """Return what prints a thing of a kind. None if there is no cartridge for it."""
+    needed = CARTRIDGE_OF.get(kind, "")
+    printer, cartridge = find_thing(state, "printer"), _find_loose(state, needed)
     if printer is None or cartridge is None:
         return None
-    if cartridge.kind != kind:
-        return _rewind(state, cartridge, f"the {KINDS[kind].name} is a carrot")
+    if cartridge.kind != needed:
+        return _rewind(state, cartridge, f"the {KINDS[needed].name} is a carrot")
     return _bring(state, cartridge, printer, reason) or Wish("Toggle", printer, reason)
 
 
@@ -348,11 +337,6 @@ def _throw_dart(state: LabState, goal: Goal) -> Wish | None:
     return Wish("Pickup", dart) if state.held != dart.id else Wish("Throw", board)
 
 
-def _print_goal(state: LabState, goal: Goal) -> Wish | None:
-    cartridge = next((each for each, made in CARTRIDGES.items() if made == goal.kind), "")
-    return _print(state, cartridge, "") if cartridge else None
-
-
 def _repair(state: LabState, goal: Goal) -> Wish | None:
     thing = _target(state, goal)
     return None if thing is None else _rewind(state, thing, "")
@@ -386,7 +370,7 @@ _TASKS: dict[str, Callable[[LabState, Goal], Wish | None]] = {
     "landing": lambda s, g: _run(s, "gravity_flipper_monitor", ""),
     "make_carrot": _on("carrot_maker", "carrot_maker"),
     "power": lambda s, g: _power(s, wanted_room(g)),
-    "print": _print_goal,
+    "print": lambda s, g: _print(s, g.kind, ""),
     "remove_blocker": lambda s, g: _run(s, ARM, ""),
     "repair_broken": _repair,
     "transform_carrot": _repair,

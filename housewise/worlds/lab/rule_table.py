@@ -44,6 +44,7 @@ from housewise.worlds.lab.situation import (
     PANEL,
     ActionSituation,
     has_flag,
+    has_free_spot,
     is_mounted,
 )  # fmt: skip
 from housewise.worlds.lab.state import LabState
@@ -140,7 +141,7 @@ FITS = Requirement(
 )  # fmt: skip
 SPOT = Requirement(
     "free spot", "ReceptacleIsFull", "There is no space left on the {thing}.",
-    lambda s: len(s.state.contents.get(s.thing.id, ())) < s.kind.spots,
+    lambda s: has_free_spot(s.state, s.thing),
 )  # fmt: skip
 FREE_SLOT = Requirement(
     "free slot", "ReceptacleIsFull", "There is a cartridge in the {thing} already.",

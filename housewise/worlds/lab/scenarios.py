@@ -10,7 +10,7 @@ from typing import Literal
 from housewise.core.errors import UserError, suggest_names
 from housewise.worlds.lab.goals import Goal, Subgoal, check_goal
 from housewise.worlds.lab.kinds import CARTRIDGES, FURNITURE, KINDS
-from housewise.worlds.lab.state import CIRCUITS, ROOMS, Flag, LabState, Thing, first_free
+from housewise.worlds.lab.state import CIRCUIT_OF, CIRCUITS, ROOMS, Flag, LabState, Thing, first_free
 from housewise.worlds.lab.variants import BY_NAME, Precondition, Variant
 
 Split = Literal["training", "test"]
@@ -172,6 +172,12 @@ class _Draft:
         """Return the first thing of a kind."""
         return next((each for each in self.things.values() if each.kind == kind), None)
 
+    def require(self, kind: str) -> Thing:
+        """Return the first thing of a kind that has to be there."""
+        thing = self.find(kind)
+        assert thing is not None, f"there is no {kind}"
+        return thing
+
     def change(self, id: str, **fields: object) -> None:
         """Change a thing."""
         self.things[id] = replace(self.things[id], **fields)  # type: ignore[arg-type]
@@ -212,7 +218,7 @@ def _prepare_task(draft: _Draft, variant: Variant) -> None:
     elif goal.task == "assemble_laser":
         _loosen_panel(draft)
     elif goal.task == "power" and variant.precondition == "simple":
-        draft.unpowered.add(_circuit(goal.room))
+        draft.unpowered.add(CIRCUIT_OF[goal.room])
     elif goal.task == "disinfect_computer":
         _set_flag(draft, kind, "infected")
     elif goal.task == "deembiggen":
@@ -234,20 +240,17 @@ def _prepare_precondition(draft: _Draft, variant: Variant) -> None:
     """Bring about what stands in the way of the task."""
     precondition, needed = variant.precondition, variant.needed
     if precondition == "power":
-        draft.unpowered.add(_circuit(needed[1:]))
+        draft.unpowered.add(CIRCUIT_OF[needed[1:]])
     elif precondition in _ON_DEVICES:
         device, flag = _ON_DEVICES[precondition]
-        thing = draft.find(needed)
-        assert thing is not None, f"{variant.name} needs a {needed}"
+        thing = draft.require(needed)
         draft.change(thing.id, container=f"{device}_1", room="quantum lab", spot=0, flags=thing.flags | {flag})
         if precondition == "landing":
             _set_flag(draft, device, "on")
     elif precondition == "disinfect_computer":
         _set_flag(draft, needed, "infected")
     elif precondition == "transform_carrot":
-        thing = draft.find(needed)
-        assert thing is not None, f"{variant.name} needs a {needed}"
-        draft.change(thing.id, kind="carrot", original=needed, color="orange")
+        draft.change(draft.require(needed).id, kind="carrot", original=needed, color="orange")
     elif precondition == "assemble_laser":
         _loosen_panel(draft)
     elif precondition == "assemble_fusebox":
@@ -255,8 +258,7 @@ def _prepare_precondition(draft: _Draft, variant: Variant) -> None:
 
 
 def _set_flag(draft: _Draft, kind: str, flag: Flag) -> None:
-    thing = draft.find(kind)
-    assert thing is not None, f"there is no {kind}"
+    thing = draft.require(kind)
     draft.change(thing.id, flags=thing.flags | {flag})
 
 
@@ -267,13 +269,9 @@ def _loosen_panel(draft: _Draft) -> None:
 
 def _loosen_lever(draft: _Draft, room: str) -> None:
     """Take the lever out of the fuse box of a room, which leaves its circuit without power."""
-    circuit = _circuit(room)
+    circuit = CIRCUIT_OF[room]
     box = next(each for each in draft.things.values() if each.kind == "fuse_box" and each.room == circuit)
     lever = next(each for each in draft.things.values() if each.container == box.id)
     place, piece = draft.draw_place()
     draft.change(lever.id, room=place, container=piece, spot=draft.free_spot(piece))
     draft.unpowered.add(circuit)
-
-
-def _circuit(room: str) -> str:
-    return next(circuit for circuit, rooms in CIRCUITS.items() if room in rooms)

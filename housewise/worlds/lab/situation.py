@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from housewise.worlds.lab.actions import Verb
 from housewise.worlds.lab.kinds import KINDS, Kind
-from housewise.worlds.lab.state import CIRCUITS, Flag, LabState, Thing
+from housewise.worlds.lab.state import CIRCUIT_OF, Flag, LabState, Thing
 
 PANEL, LEVER, BOX, FLIPPER, ARM, CRATE = "control_panel", "lever", "fuse_box", "gravity_flipper", "robotic_arm", "crate"
 
@@ -59,6 +59,11 @@ def load_of(state: LabState, device: Thing) -> tuple[Thing, ...]:
     return tuple(each for each in state.contents.get(device.id, ()) if not is_mounted(state, each))
 
 
+def has_free_spot(state: LabState, thing: Thing) -> bool:
+    """Return whether there is space for one more thing on or in a thing."""
+    return len(state.contents.get(thing.id, ())) < KINDS[thing.kind].spots
+
+
 def is_mounted(state: LabState, thing: Thing) -> bool:
     """Return whether a thing is a part in its place: a button, a lever or a control panel."""
     if thing.container is None:
@@ -79,8 +84,7 @@ def find_things(state: LabState, kinds: Collection[str]) -> Iterator[Thing]:
 
 def fuse_box_of(state: LabState, room: str) -> Thing | None:
     """Return the fuse box on whose circuit a room is."""
-    circuit = next((name for name, rooms in CIRCUITS.items() if room in rooms), "")
-    return next((thing for thing in state.things if thing.kind == BOX and thing.room == circuit), None)
+    return next((each for each in state.things if each.kind == BOX and each.room == CIRCUIT_OF.get(room)), None)
 
 
 def has_flag(thing: Thing, *flags: Flag) -> bool:

@@ -27,6 +27,8 @@ CIRCUITS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 """The rooms of each power circuit, by the room of its fuse box. The paper leaves it open; three boxes are Arena's."""
+CIRCUIT_OF: Mapping[str, str] = MappingProxyType({room: name for name, rooms in CIRCUITS.items() for room in rooms})
+"""The circuit of each room."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,7 @@ class LabState:
 
     def has_power(self, room: str) -> bool:
         """Return whether a room has power."""
-        return any(room in rooms and circuit in self.powered for circuit, rooms in CIRCUITS.items())
+        return CIRCUIT_OF.get(room) in self.powered
 
     def with_thing(self, *changed: Thing) -> LabState:
         """Return the state with things replaced by id."""

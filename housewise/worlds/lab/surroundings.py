@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Protocol
 
 from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.kinds import KINDS
-from housewise.worlds.lab.state import Body, LabState
+from housewise.worlds.lab.state import Body, LabState, Thing
 
 
 @dataclass(frozen=True)
@@ -91,10 +92,14 @@ class OpenSpace:
 
 def is_enclosed(state: LabState, id: str) -> bool:
     """Return whether a thing is inside a closed one."""
+    return any(closed_holders(state, id))
+
+
+def closed_holders(state: LabState, id: str) -> Iterator[Thing]:
+    """Yield the closed things that a thing is inside, the innermost first."""
     container = state[id].container
     while container is not None:
         holder = state[container]
         if "openable" in KINDS[holder.kind].properties and "open" not in holder.flags:
-            return True
+            yield holder
         container = holder.container
-    return False

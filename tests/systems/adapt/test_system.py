@@ -126,7 +126,7 @@ def test_what_has_been_made_is_recorded_as_it_changes(tmp_path: Path) -> None:
     [
         (["person=nobody"], "setting person: nobody is named 'nobody'; available: juan"),
         (["task=[9]"], "setting task: there is no task 9 in the kitchen; use one of [1, 2"),
-        (["person=[juan,juan]"], "each value at most once"),
+        (["person=[juan,juan]"], "each person at most once"),
         (["people=nowhere.yaml"], "nowhere.yaml: no such file or folder of people"),
         (["prompt=nowhere.yaml", "--planner", "llm"], "nowhere.yaml: cannot be read"),
         (["answering=terminal"], "answering=terminal: the scripted cook only understands"),

@@ -14,7 +14,7 @@ from housewise.core.errors import DataError, suggest_names
 from housewise.core.files import find_paths
 from housewise.core.printable_text import excerpt
 from housewise.core.user_folders import expand_user
-from housewise.core.validation import describe_validation_error, validate_model
+from housewise.core.validation import describe_validation_error, first_repeated, validate_model
 from housewise.worlds.house.episode import (
     HouseObject,
     ObjectModel,
@@ -102,7 +102,7 @@ class HousekeepData:
         hanging = [thing.box for thing in receptacles if _is_one_of(thing.key, _HANGING)]
         walls = build_walls(infer_free_floor(navmesh.area, standing, hanging))
         rooms = _rooms(receptacles)
-        if duplicate := _first_duplicate(
+        if duplicate := first_repeated(
             [HOUSE, ROBOT, *(room.name for room in rooms), *(thing.name for thing in receptacles)]
         ):
             where = self.root / _SCENES / "assets" / name / _METADATA
@@ -240,10 +240,10 @@ def _build_episode(raw: EpisodeFields, scene: Scene, path: Path, root: Path) -> 
     for key in raw.recs_keys:
         if key not in scene.by_key:
             raise DataError(f"{where}, field recs_keys: scene {scene.name} has no receptacle {key!r}; fetch both again")
-    if duplicate := _first_duplicate(raw.recs_keys):
+    if duplicate := first_repeated(raw.recs_keys):
         raise DataError(f"{where}, field recs_keys: {duplicate!r} occurs more than once; fetch it again")
     rooms, places = (room.name for room in scene.rooms), (thing.name for thing in scene.receptacles)
-    if duplicate := _first_duplicate([HOUSE, ROBOT, *rooms, *places, *map(spoken_name, raw.objs_keys)]):
+    if duplicate := first_repeated([HOUSE, ROBOT, *rooms, *places, *map(spoken_name, raw.objs_keys)]):
         raise DataError(f"{where}, field objs_keys: the name {duplicate!r} is not unique; fetch it again")
     count = len(raw.objs_keys)
     if not len(raw.objs_cats) == len(raw.objs_pos) == count:
@@ -282,12 +282,6 @@ def _build_object(
         correct=frozenset(raw.recs_keys[row] for row in np.flatnonzero(end[:, number])),
         model=_find_object_model(raw, number, root, where),
     )
-
-
-def _first_duplicate(names: Sequence[str]) -> str | None:
-    """Return the first name that occurs a second time, or None."""
-    seen: set[str] = set()
-    return next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]
 
 
 def _find_object_model(raw: EpisodeFields, number: int, root: Path, where: str) -> ObjectModel | None:
