@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
@@ -151,7 +152,18 @@ def check_adapter_exists(name: str) -> None:
 def adapter_fingerprint(name: str | Path) -> dict[str, str]:
     """Return an adapter's name and the SHA-256 of its weights by file, for files of results."""
     files = sorted(adapter_folder(name).glob("*.safetensors"))
-    return {"name": Path(name).name, **{file.name: sha256(file.read_bytes()).hexdigest() for file in files}}
+    return {"name": Path(name).name, **{file.name: _weights_digest(file, file.stat()[6:9]) for file in files}}
+
+
+@lru_cache
+def _weights_digest(file: Path, version: tuple[float, ...]) -> str:
+    """Return the SHA-256 of a file.
+
+    Args:
+        file: The file.
+        version: Its size and times, so that a file that has changed is read again.
+    """
+    return sha256(file.read_bytes()).hexdigest()
 
 
 def adapter_defaults(adapter: str | Path | None, system: str = PERSONALIZE) -> dict[str, Any]:
