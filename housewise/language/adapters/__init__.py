@@ -151,18 +151,14 @@ def check_adapter_exists(name: str) -> None:
 
 def adapter_fingerprint(name: str | Path) -> dict[str, str]:
     """Return an adapter's name and the SHA-256 of its weights by file, for files of results."""
-    files = sorted(adapter_folder(name).glob("*.safetensors"))
-    return {"name": Path(name).name, **{file.name: _weights_digest(file, file.stat()[6:9]) for file in files}}
+    files = sorted(adapter_folder(name).absolute().glob("*.safetensors"))
+    versions = {file: (file.stat().st_size, file.stat().st_mtime_ns) for file in files}
+    return {"name": Path(name).name, **{file.name: _weights_digest(file, *each) for file, each in versions.items()}}
 
 
 @lru_cache
-def _weights_digest(file: Path, version: tuple[float, ...]) -> str:
-    """Return the SHA-256 of a file.
-
-    Args:
-        file: The file.
-        version: Its size and times, so that a file that has changed is read again.
-    """
+def _weights_digest(file: Path, size: int, modified: int) -> str:
+    """Return the SHA-256 of a file. Its size and time of change tell when it has to be read again."""
     return sha256(file.read_bytes()).hexdigest()
 
 
