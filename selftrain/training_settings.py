@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from omegaconf import DictConfig
     from pydantic import BaseModel
 
 TRAINING_SYSTEMS = {
@@ -31,7 +30,7 @@ class TrainingSettings:
     """
 
     load: Callable[..., BaseModel]
-    defaults: Callable[[], DictConfig]
+    defaults: Callable[[], Mapping[str, Any]]
     quick: Mapping[str, Any] = field(default_factory=dict)
     left_out: str = ""
 

@@ -28,6 +28,7 @@ import housewise.worlds.house.simulator.raycast
 from housewise.core.errors import UserError
 from housewise.language.embedder import shared_minilm
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
+from housewise.worlds.house.tasks import generated_task
 from tests.commands import run_in_fork
 from tests.embeddings import VARIABLE, share_embeddings
 
@@ -57,6 +58,10 @@ with contextlib.suppress(UserError):
     # The weights are compared once with what they should be.
     shared_minilm()
 load_profiles(ADAPT_PROFILES)
+housewise.cli.app.build_command()
+# Most commands play in the first house, or in the first one of a phase of training.
+for number in (0, 1, 1000, 2000, 3000):
+    generated_task(number)
 # A server that a test breaks does not recover, so that nobody has to wait long for it.
 housewise.language.server.retry_reporting.LONGEST_PAUSE = 0.25
 if VARIABLE in os.environ:

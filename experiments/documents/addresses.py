@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from housewise.core.errors import DataError, UserError
@@ -125,7 +126,9 @@ def draw_table(table: ResultsTable, address: Address) -> str:
         raise DataError(f"no episodes to compare with {axis}={base}")
 
 
+@cache
 def _find_spec(file: str) -> Experiment | None:
+    """Return the bundled experiment of a results table. A document has many figures of each table."""
     path = (FOLDER / file).with_suffix(".yaml")
     return load_experiment(path) if path.is_file() else None
 

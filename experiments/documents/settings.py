@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from omegaconf import DictConfig, OmegaConf
 from pydantic import BaseModel
 
+from housewise.core.settings_loading import plain_defaults
 from housewise.core.settings_reference import SettingReference, format_value, list_settings
 from housewise.experiments.documents.files import FigureFiles
 from housewise.experiments.documents.marks import Drawn, markdown
@@ -36,9 +36,9 @@ def _draw_table(name: str, files: FigureFiles) -> str:
     return markdown(("setting", "default", "meaning"), [_format_row(each) for each in rows])
 
 
-def _list_rows(settings: BaseModel, defaults: DictConfig | None = None) -> list[SettingReference]:
+def _list_rows(settings: BaseModel, defaults: Mapping[str, Any] | None = None) -> list[SettingReference]:
     """Return all settings but the name of the system, each followed by the settings of its items."""
-    values: Any = None if defaults is None else OmegaConf.to_container(defaults)
+    values = None if defaults is None else plain_defaults(defaults)
     return [
         row
         for each in list_settings(settings, defaults=values)

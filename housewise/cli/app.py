@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Annotated, Any
 
 import typer
 import typer.core
+import typer.main
 
 from housewise.cli import memory, play, rules
 from housewise.cli.compare import compare
@@ -102,6 +104,16 @@ for _name, (_module, _panel) in _GROUPS.items():
     app.add_typer(_group, name=_name, rich_help_panel=_panel)
 
 
+@cache
+def build_command() -> Any:
+    """Return the application as a command of click.
+
+    Typer evaluates the annotations of all commands for it, which takes longer than a short command does. A process that
+    runs several command lines builds it once.
+    """
+    return typer.main.get_command(app)
+
+
 def run_app() -> None:
     """Run the command line.
 
@@ -110,7 +122,7 @@ def run_app() -> None:
         SystemExit: A command ends with an exit code.
     """
     try:
-        sys.exit(app(prog_name="housewise", standalone_mode=False))
+        sys.exit(build_command()(prog_name="housewise", standalone_mode=False))
     except typer.Abort:
         typer.echo("Aborted.", err=True)
         sys.exit(1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,8 +35,6 @@ from housewise.terminal.options import (
 from housewise.terminal.run_folders import dated_name, run_folder
 
 if TYPE_CHECKING:
-    from omegaconf import DictConfig
-
     from housewise.selftrain.trainers import TrainedModel
     from housewise.selftrain.training_folder import TrainingObserver
 
@@ -220,7 +218,7 @@ def _train_other(
         run_training(lambda seen: train(settings, folder, seen), what, system, folder, Console(), log_to)
 
 
-def _print_own_part(config: Path | None, base: DictConfig) -> None:
+def _print_own_part(config: Path | None, base: Mapping[str, Any]) -> None:
     from housewise.core.settings_loading import describe_own_part
 
     if note := describe_own_part(config, base):

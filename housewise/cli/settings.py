@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +20,6 @@ from housewise.selftrain.training_settings import TRAINING_SYSTEMS, find_trainin
 from housewise.terminal.options import option
 
 if TYPE_CHECKING:
-    from omegaconf import DictConfig
     from pydantic import BaseModel
 
     from housewise.core.settings_reference import SettingReference, SettingSection
@@ -109,13 +108,12 @@ def _find_sections(name: str, config: Path | None) -> list[SettingSection]:
     Raises:
         UserError: There is no such system, planner, training or configuration.
     """
-    from omegaconf import OmegaConf
-
     from housewise.core.settings import merge_nested, nested_differences
+    from housewise.core.settings_loading import plain_defaults
     from housewise.core.settings_reference import list_sections
 
     loaded, base = _load(name, config)
-    defaults: Any = OmegaConf.to_container(base)
+    defaults = plain_defaults(base)
     if name in plugin_names(PLANNERS):
         defaults = merge_nested(defaults, {_PLANNER_SECTION: {"planner": name}})
     derived = nested_differences(loaded.model_dump(mode="json"), defaults)
@@ -125,7 +123,7 @@ def _find_sections(name: str, config: Path | None) -> list[SettingSection]:
     return list(list_sections(loaded, "", defaults, derived))
 
 
-def _load(name: str, config: Path | None) -> tuple[BaseModel, DictConfig]:
+def _load(name: str, config: Path | None) -> tuple[BaseModel, Mapping[str, Any]]:
     """Return settings in which only a configuration is set, and the default of every setting.
 
     Raises:

@@ -40,16 +40,15 @@ _RUN = "run"
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-def default_settings(settings: BaseModel) -> DictConfig:
-    """Return settings as the base that ``load_settings`` merges others into."""
-    made = OmegaConf.create(settings.model_dump(mode="json"))
-    assert isinstance(made, DictConfig)
-    return made
+def plain_defaults(base: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
+    """Return defaults as plain values. Those of a plugin may be a configuration of OmegaConf."""
+    found: Any = OmegaConf.to_container(base) if isinstance(base, DictConfig) else dict(base)
+    return dict(found)
 
 
 def load_with_derived_defaults(
     model: type[_Model],
-    base: DictConfig,
+    base: DictConfig | Mapping[str, Any],
     advice: Callable[[_Model], Mapping[str, Any]],
     file: Path | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -68,7 +67,7 @@ def load_with_derived_defaults(
 
 def load_settings(
     model: type[_Model],
-    base: DictConfig,
+    base: DictConfig | Mapping[str, Any],
     file: Path | None = None,
     settings: Mapping[str, Any] | None = None,
     overrides: Sequence[str] = (),
@@ -92,7 +91,7 @@ def load_settings(
         UserError: For an unknown key or an invalid value; the message names it and what would be valid.
     """
     literals = Literals()
-    known: Any = OmegaConf.to_container(base)
+    known = plain_defaults(base)
     path = find_config(file, _system_of(known)) if file else None
     given = OmegaConf.create() if path is None else _own_part(_read_config(path), known)[0]
     user_values = _parse_overrides(overrides)
@@ -136,9 +135,9 @@ class LoadableSettings(Settings):
         return load_settings(cls, cls.defaults(), file, settings, overrides)
 
     @classmethod
-    def defaults(cls) -> DictConfig:
+    def defaults(cls) -> dict[str, Any]:
         """Return every setting with its default."""
-        return default_settings(cls())
+        return cls().model_dump(mode="json")
 
 
 def configured_systems(file: Path | None, overrides: Sequence[str], default: str) -> list[str]:
@@ -162,18 +161,18 @@ def configured_systems(file: Path | None, overrides: Sequence[str], default: str
         raise UserError(f"setting system: {redact_passwords(_first_line(error))}") from error
 
 
-def describe_own_part(file: Path | None, base: DictConfig) -> str:
+def describe_own_part(file: Path | None, base: DictConfig | Mapping[str, Any]) -> str:
     """Return which part of a file is used, in a sentence; empty if it is the whole file.
 
     Args:
         file: See ``load_settings``.
         base: Defaults, with every existing key.
     """
-    known: Any = OmegaConf.to_container(base)
+    known = plain_defaults(base)
     return "" if file is None else _own_part(_read_config(find_config(file, _system_of(known))), known)[1].format(file)
 
 
-def sets_key(file: Path, base: DictConfig, path: str) -> bool:
+def sets_key(file: Path, base: DictConfig | Mapping[str, Any], path: str) -> bool:
     """Return whether a file sets a setting, also to its default.
 
     Args:
@@ -181,7 +180,7 @@ def sets_key(file: Path, base: DictConfig, path: str) -> bool:
         base: Defaults, with every existing key.
         path: Dotted key of the setting.
     """
-    known: Any = OmegaConf.to_container(base)
+    known = plain_defaults(base)
     given = _own_part(_read_config(find_config(file, _system_of(known))), known)[0]
     return path in setting_paths(place_in_sections(OmegaConf.to_container(given), known, str(file)))
 

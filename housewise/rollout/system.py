@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, ClassVar, get_args
 
 import numpy as np
-from omegaconf import DictConfig
 
 from housewise.core.errors import UserError
 from housewise.core.migrations import find_former_name
@@ -21,7 +20,7 @@ from housewise.core.printable_text import excerpt
 from housewise.core.record import Event
 from housewise.core.record_files import file_key
 from housewise.core.settings import merge_nested
-from housewise.core.settings_loading import configured_systems, default_settings, load_with_derived_defaults
+from housewise.core.settings_loading import configured_systems, load_with_derived_defaults
 from housewise.rollout.capabilities import OptionalCapabilities, S
 from housewise.rollout.episode import EpisodeContext, EpisodeSetup, Job, Task
 from housewise.rollout.legacy_systems import adapt_legacy_system
@@ -89,9 +88,9 @@ class System(OptionalCapabilities[S], ABC):
         """
 
     @classmethod
-    def defaults(cls) -> DictConfig:
+    def defaults(cls) -> dict[str, Any]:
         """Return every setting with its default."""
-        return default_settings(cls.Settings(system=cls.name))
+        return cls.Settings(system=cls.name).model_dump(mode="json")
 
     @classmethod
     def load(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,6 @@ from housewise.core.errors import UserError
 from housewise.core.render_devices import ANY, GpuSetting, parse_gpu_setting
 
 if TYPE_CHECKING:
-    from omegaconf import DictConfig
-
     from housewise.systems.personalize.settings import PersonalizeSettings
     from housewise.worlds.house.simulator import SimulatorChoice
 
@@ -48,7 +47,7 @@ def is_from_environment(data: Path | None) -> bool:
     return bool(named and data == Path(named))
 
 
-def data_folder(data: Path | None, houses: int | None, config: Path | None, base: DictConfig) -> str | None:
+def data_folder(data: Path | None, houses: int | None, config: Path | None, base: Mapping[str, Any]) -> str | None:
     """Return the folder of the Housekeep data that is a setting, or None to leave it to the configuration.
 
     A folder from the environment variable HOUSEKEEP_DATA is ignored with ``houses``, where the configuration sets the

@@ -7,7 +7,6 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, NonNegativeInt, model_validator
 
 from housewise.core.errors import UserError
@@ -334,19 +333,17 @@ def read_selftraining(path: Path) -> SelfTrainingConfig:
         content = read_json(path)
         if not isinstance(content, dict) or "run" not in content:
             raise ValueError
-        base: Any = OmegaConf.to_container(selftraining_defaults())
+        base = selftraining_defaults()
         return validate_settings(SelfTrainingConfig, place_in_sections(content, base, str(path)))
     except (UserError, ValueError, AttributeError) as error:
         raise UserError(f"{path}: not the settings of a self-training; choose another folder with --out") from error
 
 
-def selftraining_defaults() -> DictConfig:
+def selftraining_defaults() -> dict[str, Any]:
     """Return every setting with its default."""
     own = SelfTrainingConfig().model_dump(mode="json")
     start = {"agent": {"prompt": None}, "models": {"agent": {"adapter": NONE}}}  # the prompt depends on the adapter
-    base = OmegaConf.create(merge_nested(own, {"run": start}))
-    assert isinstance(base, DictConfig)
-    return base
+    return merge_nested(own, {"run": start})
 
 
 def generated_house_tasks(houses: int, file: Path | None = None) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.basis.settings import GuidanceTrainingConfig
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.stars.settings import GoalTrainingConfig
+from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.terminal.selftrain_progress import TrainingDisplay
 from tests.commands import run_module
 
@@ -86,6 +88,12 @@ def test_models_of_phases_are_asked_and_nothing_is_trained_again(tmp_path: Path)
     assert (trained["run"]["world"]["max_steps"], trained["training"]["rank"]) == (20, 4)
 
 
+@cache
+def paper_recipe(config: Path | None) -> PersonalizeSettings:
+    """Settings of the runs of a recipe of training."""
+    return load_selftraining(config, {"run": {"adapter": "tidy"}}).run
+
+
 @pytest.mark.parametrize("name", ["table_1", "table_2", "figure_6", "two_people"])
 def test_tables_of_the_paper_play_as_their_recipe_does(name: str, tmp_path: Path) -> None:
     spec = load_experiment(bundled_experiments()[f"personalize/{name}"])
@@ -94,7 +102,7 @@ def test_tables_of_the_paper_play_as_their_recipe_does(name: str, tmp_path: Path
     assert trained
     for run in trained:
         assert run.model is not None
-        recipe = load_selftraining(run.model[0].template.config, {"run": {"adapter": "tidy"}}).run
+        recipe = paper_recipe(run.model[0].template.config)
         ours = runner.settings(run, {"models": {"agent": {"adapter": "tidy"}}})
         assert ours.world == recipe.world
         assert ours.agent.model_copy(update={"demonstrator": recipe.agent.demonstrator}) == recipe.agent

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
@@ -150,8 +151,15 @@ def check_adapter_exists(name: str) -> None:
 
 def adapter_fingerprint(name: str | Path) -> dict[str, str]:
     """Return an adapter's name and the SHA-256 of its weights by file, for files of results."""
-    files = sorted(adapter_folder(name).glob("*.safetensors"))
-    return {"name": Path(name).name, **{file.name: sha256(file.read_bytes()).hexdigest() for file in files}}
+    files = sorted(adapter_folder(name).absolute().glob("*.safetensors"))
+    versions = {file: (file.stat().st_size, file.stat().st_mtime_ns) for file in files}
+    return {"name": Path(name).name, **{file.name: _weights_digest(file, *each) for file, each in versions.items()}}
+
+
+@lru_cache
+def _weights_digest(file: Path, size: int, modified: int) -> str:
+    """Return the SHA-256 of a file. Its size and time of change tell when it has to be read again."""
+    return sha256(file.read_bytes()).hexdigest()
 
 
 def adapter_defaults(adapter: str | Path | None, system: str = PERSONALIZE) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from omegaconf import OmegaConf
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
@@ -291,7 +290,7 @@ def house_settings(
     The defaults of an adapter override those of the classes, and given settings override both. Unlike ``housewise
     run``, which starts with ``adapter=auto``, this uses no adapter unless one is named.
     """
-    base = OmegaConf.create(merge_nested(house_defaults(), {"models": {"agent": {"adapter": None}}}))
+    base = merge_nested(house_defaults(), {"models": {"agent": {"adapter": None}}})
     return load_with_derived_defaults(PersonalizeSettings, base, derived_defaults, file, settings, overrides)
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from omegaconf import DictConfig, OmegaConf
 
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.controller.published_controller import PublishedController
@@ -81,9 +80,9 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
         self._planner = open_planner(settings.agent)
 
     @classmethod
-    def defaults(cls) -> DictConfig:
+    def defaults(cls) -> dict[str, Any]:
         """See System.defaults."""
-        return OmegaConf.create(house_defaults())
+        return house_defaults()
 
     @classmethod
     def advice(cls, settings: PersonalizeSettings) -> Mapping[str, Any]:

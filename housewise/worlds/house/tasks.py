@@ -10,7 +10,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.yaml_files import read_yaml
 from housewise.worlds.house.env import RearrangementTask
-from housewise.worlds.house.generator import generate
+from housewise.worlds.house.generator import generate_episode, generate_house
 from housewise.worlds.house.held_out_kinds import ObjectKinds, keep_kinds
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.preferences import (
@@ -20,6 +20,9 @@ from housewise.worlds.house.preferences import (
     held_out_people,
     load_preferences,
 )
+from housewise.worlds.house.scene import Scene
+
+_KEPT_HOUSES = 8
 
 
 def generated_task(
@@ -39,8 +42,15 @@ def generated_task(
         misplaced: Least and greatest number of misplaced objects.
         kinds: Which kinds of objects there are.
     """
-    preferences = keep_kinds(resolve_preferences(person), kinds)
-    return RearrangementTask(*generate(number, preferences, objects=objects, misplaced=misplaced))
+    preferences, scene = keep_kinds(resolve_preferences(person), kinds), _generated_house(number)
+    episode = generate_episode(scene, number, preferences, objects=objects, misplaced=misplaced)
+    return RearrangementTask(scene, episode)
+
+
+@lru_cache(maxsize=_KEPT_HOUSES)
+def _generated_house(number: int) -> Scene:
+    """Generate a house. Repeats of an episode, and episodes of several people, share it."""
+    return generate_house(number)
 
 
 def housekeep_task(data: HousekeepData, scene: str, number: int, person: str = "majority") -> RearrangementTask:

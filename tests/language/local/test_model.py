@@ -211,29 +211,42 @@ def adapter(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+CONTINUATIONS = ["In the kitchen cupboard.", "On the roof."]
+
+
+@pytest.fixture(scope="module")
+def adapted_scores(adapter: Path) -> list[float]:
+    """Log probabilities of the continuations, as PEFT alone computes them."""
+    import peft
+
+    plain = LocalChatModel(dtype="float32", device="cpu")
+    wrapped = peft.PeftModel.from_pretrained(plain._open().reader.model, str(adapter)).eval()
+    prompt, scores = plain._prompt(ask()), []
+    with torch.inference_mode():
+        for text in CONTINUATIONS:
+            ids = plain._tokenizer(text).input_ids
+            steps = wrapped(torch.tensor([prompt + ids])).logits[0, len(prompt) - 1 : -1].log_softmax(-1)
+            scores.append(float(steps.gather(1, torch.tensor(ids)[:, None]).sum()))
+    return scores
+
+
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
-def test_an_adapter_changes_what_is_said(model: LocalChatModel, adapter: Path, dtype: str) -> None:
+def test_an_adapter_changes_what_is_said(
+    model: LocalChatModel, adapter: Path, adapted_scores: list[float], dtype: str
+) -> None:
     import peft
 
     adapted = LocalChatModel("smollm2", adapter, device="cpu", dtype=dtype)
     assert adapted.name == "local:smollm2+tidy"
     request = ask()
-    continuations = ["In the kitchen cupboard.", "On the roof."]
-    scores = adapted.score(request, continuations)
-    assert scores != pytest.approx(model.score(request, continuations), abs=0.5)
+    scores = adapted.score(request, CONTINUATIONS)
+    assert scores != pytest.approx(model.score(request, CONTINUATIONS), abs=0.5)
     merged = not any(
         isinstance(module, peft.tuners.lora.LoraLayer) for module in adapted._open().reader.model.modules()
     )
     assert merged == (dtype == "float32")
-    plain = LocalChatModel(dtype="float32", device="cpu")
-    wrapped = peft.PeftModel.from_pretrained(plain._open().reader.model, str(adapter)).eval()
-    with torch.inference_mode():
-        prompt = plain._prompt(request)
-        for text, score in zip(continuations, scores, strict=True):
-            ids = plain._tokenizer(text).input_ids
-            steps = wrapped(torch.tensor([prompt + ids])).logits[0, len(prompt) - 1 : -1].log_softmax(-1)
-            wanted = float(steps.gather(1, torch.tensor(ids)[:, None]).sum())
-            assert score == pytest.approx(wanted, abs=0.01 if merged else 1.5)
+    for score, wanted in zip(scores, adapted_scores, strict=True):
+        assert score == pytest.approx(wanted, abs=0.01 if merged else 1.5)
 
 
 def test_an_adapter_is_put_on_without_a_word(adapter: Path, recwarn: pytest.WarningsRecorder) -> None:
