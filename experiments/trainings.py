@@ -80,7 +80,7 @@ def check_run_overrides(system: str, overrides: Sequence[str], trainings: Collec
     if system not in _TRAININGS or not trainings:
         return
     settings = next(name for name, trained in TRAINING_SYSTEMS.items() if trained == system)
-    known: dict[str, Any] = find_training_settings(settings).defaults()
+    known: Any = find_training_settings(settings).defaults()
     of_runs = {path.rpartition(".")[2] for path in setting_paths(known.pop(_RUN))}
     of_trainings = {path.rpartition(".")[2] for path in setting_paths(known)}
     for word in overrides:

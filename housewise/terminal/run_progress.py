@@ -95,7 +95,7 @@ def announcement_lines(session: Run, has_quick: bool = True) -> list[str]:
         yet_to_play += f"; up to about {left * requests:,} requests to models"
     lines = [f"model: {_describe_models(system)}"] if system.roles else []
     if session.skipped_episodes:
-        yet_to_play += f"; {session.skipped_episodes} are left out"
+        yet_to_play += f"; {session.skipped_episodes} {'is' if session.skipped_episodes == 1 else 'are'} left out"
         yet_to_play += ", which the same command plays without --quick or max_episodes" if has_quick else ""
     return [*lines, yet_to_play]
 

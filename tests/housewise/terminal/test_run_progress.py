@@ -26,6 +26,7 @@ def said_of(folder: Path, **settings: Any) -> str:
         ({"houses": 4, "planner": "scripted"}, "playing 4 episodes, roughly 10 s on two CPU cores"),
         ({"houses": 2, "model": "m"}, "model: m | playing 2 episodes; the time left is shown once some are over"),
         ({"houses": 9, "planner": "scripted", "max_episodes": 2}, "; 7 are left out, which the same command plays"),
+        ({"houses": 2, "planner": "scripted", "max_episodes": 1}, "; 1 is left out, which the same command plays"),
     ],
 )
 def test_it_says_how_many_episodes_and_roughly_how_long(
