@@ -29,7 +29,7 @@ from housewise.experiments.experiment_file import Experiment
 from housewise.experiments.functions import check_arguments, load_function
 from housewise.experiments.grid import Cell, Grid, PlannedRun, PlannedTraining, cell_folder
 from housewise.experiments.published import read_published
-from housewise.experiments.trainings import OpenedTraining, open_training
+from housewise.experiments.trainings import OpenedTraining, check_run_overrides, open_training
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run, has_episodes, load_run
@@ -112,6 +112,7 @@ class ExperimentRunner:
         known = self.experiment.inputs
         if unknown := sorted(self.inputs.keys() - known.keys()):
             raise UserError(f"--input {unknown[0]}: no such input; {suggest_names(unknown[0], known)}")
+        check_run_overrides(self.experiment.system, self._overrides_of(), self.experiment.trainings)
         if self.experiment.published is not None:
             read_published(self.experiment.published.file)
         for cell, function in self.grid.function_cells:
@@ -312,9 +313,9 @@ class ExperimentRunner:
         return {"models": {"agent": models[phase].model_dump(include={"model", "adapter"})}}
 
     def _open_training(self, training: PlannedTraining, phase: str) -> OpenedTraining:
-        own = [*(f"run.{word}" for word in self._overrides_of()), *self._overrides_of(training.name)]
-        settings = self._fill_in({**training.settings, **dict(map(_parse_override, own))})
-        return open_training(self.experiment.system, replace(training, settings=settings), phase, self.execution)
+        words = [*(f"run.{word}" for word in self._overrides_of()), *self._overrides_of(training.name)]
+        filled = replace(training, settings=self._fill_in(training.settings))
+        return open_training(self.experiment.system, filled, phase, self.execution, self._fill_in(words))
 
     def _overrides_of(self, training: str | None = None) -> list[str]:
         """Return the overrides ``TRAINING.KEY=VALUE`` of a training, without its name, or those of every run."""

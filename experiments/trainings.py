@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import difflib
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from housewise.core.errors import UserError, suggest_names
-from housewise.core.settings import merge_nested, nest_value
+from housewise.core.settings import merge_nested, nest_value, setting_paths
 from housewise.experiments.grid import PlannedTraining
 from housewise.language.adapters import IMITATE
 from housewise.selftrain.trainers import ModelReference
 from housewise.selftrain.training_folder import TrainingObserver
+from housewise.selftrain.training_settings import TRAINING_SYSTEMS, find_training_settings
+
+_RUN = "run"
+"""Section of a training's settings with those of its runs."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,9 @@ class OpenedTraining:
     train: Callable[[Path, TrainingObserver], Mapping[str, ModelReference]]
 
 
-def open_training(system: str, planned: PlannedTraining, phase: str, execution: Mapping[str, Any]) -> OpenedTraining:
+def open_training(
+    system: str, planned: PlannedTraining, phase: str, execution: Mapping[str, Any], overrides: Sequence[str] = ()
+) -> OpenedTraining:
     """Return a training whose settings have been checked.
 
     Args:
@@ -40,17 +47,18 @@ def open_training(system: str, planned: PlannedTraining, phase: str, execution: 
         planned: The training.
         phase: Phase whose model is asked.
         execution: Execution settings of its runs.
+        overrides: Settings as ``key=value``, which win over those of the experiment's file.
 
     Raises:
         UserError: The system does not train, settings are invalid, or there is no such phase.
     """
     if system not in _TRAININGS:
         raise UserError(f"trainings: {system} has none; available: {', '.join(_TRAININGS)}")
-    settings: dict[str, Any] = {"run": {"execution": dict(execution)}}
+    settings: dict[str, Any] = {_RUN: {"execution": dict(execution)}}
     for key, value in planned.settings.items():
         settings = merge_nested(settings, nest_value(key, value))
     try:
-        opened = _TRAININGS[system](planned.template.config, settings)
+        opened = _TRAININGS[system](planned.template.config, settings, overrides)
     except UserError as error:
         raise type(error)(f"trainings.{planned.name}: {error}") from error
     if phase not in opened.phases:
@@ -58,12 +66,40 @@ def open_training(system: str, planned: PlannedTraining, phase: str, execution: 
     return opened
 
 
-def _open_personalize(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
+def check_run_overrides(system: str, overrides: Sequence[str], trainings: Collection[str]) -> None:
+    """Check that what the user changes in every run is not meant for a training.
+
+    Args:
+        system: System of the experiment.
+        overrides: Settings as ``key=value``, without those that begin with the name of a training.
+        trainings: Names of the trainings.
+
+    Raises:
+        UserError: A setting is one of trainings only, or begins with a name that is similar to that of a training.
+    """
+    if system not in _TRAININGS or not trainings:
+        return
+    settings = next(name for name, trained in TRAINING_SYSTEMS.items() if trained == system)
+    known: Any = find_training_settings(settings).defaults()
+    of_runs = {path.rpartition(".")[2] for path in setting_paths(known.pop(_RUN))}
+    of_trainings = {path.rpartition(".")[2] for path in setting_paths(known)}
+    for word in overrides:
+        first, dot, rest = word.partition("=")[0].partition(".")
+        if first in of_runs:
+            continue
+        if first in of_trainings:
+            example = f"{next(iter(trainings))}.{word}"
+            raise UserError(f"{word}: is a setting of a training; begin it with the training's name: {example!r}")
+        if dot and (close := difflib.get_close_matches(first, trainings, n=1)):
+            raise UserError(f"{word}: no training {first!r}; did you mean {close[0]}.{rest}?")
+
+
+def _open_personalize(config: Path | None, settings: Mapping[str, Any], overrides: Sequence[str]) -> OpenedTraining:
     from housewise.selftrain.personalize.planned_phases import model_phases
     from housewise.selftrain.personalize.self_training import SelfTraining
     from housewise.selftrain.personalize.settings import load_selftraining
 
-    loaded = load_selftraining(config, settings)
+    loaded = load_selftraining(config, settings, overrides)
 
     open_it = partial(SelfTraining, loaded)
 
@@ -74,32 +110,32 @@ def _open_personalize(config: Path | None, settings: Mapping[str, Any]) -> Opene
     return OpenedTraining(model_phases(loaded.iterations), open_it, train)
 
 
-def _open_stars(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
+def _open_stars(config: Path | None, settings: Mapping[str, Any], overrides: Sequence[str]) -> OpenedTraining:
     from housewise.selftrain.stars.goal_training import GoalTraining
     from housewise.selftrain.stars.settings import GoalTrainingConfig
 
-    open_it = partial(GoalTraining, GoalTrainingConfig.load(config, settings))
+    open_it = partial(GoalTraining, GoalTrainingConfig.load(config, settings, overrides))
     return OpenedTraining([IMITATE], open_it, lambda folder, observer: {IMITATE: open_it(folder, observer).run()})
 
 
-def _open_basis(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
+def _open_basis(config: Path | None, settings: Mapping[str, Any], overrides: Sequence[str]) -> OpenedTraining:
     from housewise.selftrain.basis.guidance_training import GuidanceTraining
     from housewise.selftrain.basis.settings import GuidanceTrainingConfig
     from housewise.systems.basis.assistants import phase_names
 
-    loaded = GuidanceTrainingConfig.load(config, settings)
+    loaded = GuidanceTrainingConfig.load(config, settings, overrides)
     open_it, phases = partial(GuidanceTraining, loaded), phase_names(loaded.corrections.rounds)
     return OpenedTraining(
         phases, open_it, lambda folder, observer: ModelsByPhase(open_it(folder, observer).run, phases)
     )
 
 
-def _open_adapt(config: Path | None, settings: Mapping[str, Any]) -> OpenedTraining:
+def _open_adapt(config: Path | None, settings: Mapping[str, Any], overrides: Sequence[str]) -> OpenedTraining:
     from housewise.selftrain.adapt.adapt_training import WARM_UP, AdaptTraining
     from housewise.selftrain.adapt.fold_training import LEARNERS, open_fold
     from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 
-    loaded, phases = AdaptTrainingConfig.load(config, settings), (WARM_UP, *LEARNERS)
+    loaded, phases = AdaptTrainingConfig.load(config, settings, overrides), (WARM_UP, *LEARNERS)
 
     def train(folder: Path, observer: TrainingObserver) -> ModelsByPhase:
         fold = open_fold(loaded, folder, observer)
@@ -129,7 +165,7 @@ class ModelsByPhase(Mapping[str, ModelReference]):
         return len(self._phases)
 
 
-_TRAININGS: dict[str, Callable[[Path | None, Mapping[str, Any]], OpenedTraining]] = {
+_TRAININGS: dict[str, Callable[[Path | None, Mapping[str, Any], Sequence[str]], OpenedTraining]] = {
     "adapt": _open_adapt,
     "basis": _open_basis,
     "personalize": _open_personalize,

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 
 from housewise.language.completion import Continuation, TextScore
 
+SELECTION = "selection"
+"""Kind of the prompts that ask for the number of an option."""
+
 
 @dataclass
 class ModelUsage:
@@ -17,7 +20,7 @@ class ModelUsage:
         calls: Number of calls.
         prompt_tokens: Tokens sent.
         completion_tokens: Tokens received.
-        finish_reasons: Number of continuations that the model ended (``stop``) or that were truncated (``length``).
+        finish_reasons: Number of goals that the model ended (``stop``) or that were truncated (``length``).
     """
 
     calls: Counter[str] = field(default_factory=Counter)
@@ -30,7 +33,9 @@ class ModelUsage:
         self.calls[kind] += len(replies)
         self.prompt_tokens[kind] += sum(reply.prompt_tokens for reply in replies)
         self.completion_tokens[kind] += sum(reply.completion_tokens for reply in replies)
-        self.finish_reasons.update(reply.finish_reason for reply in replies if isinstance(reply, Continuation))
+        # The answer to a selection is the number of an option: as many tokens as it needs are its limit.
+        if kind != SELECTION:
+            self.finish_reasons.update(reply.finish_reason for reply in replies if isinstance(reply, Continuation))
 
     def copy(self) -> ModelUsage:
         """Return an independent copy."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from housewise.agent.stars.lessons import GoalSelection, GoalSelector
-from housewise.agent.stars.model_usage import ModelUsage
+from housewise.agent.stars.model_usage import SELECTION, ModelUsage
 from housewise.agent.stars.prompts import StarsPrompts
 from housewise.agent.stars.responses import GoalCandidate, most_probable
 from housewise.agent.stars.search_tree import construct_goal_prompt
@@ -66,7 +66,7 @@ class RotationSelector:
             construct_selection_prompt(self._prompts, task, about, [each.text for each in order]) for order in turns
         ]
         replies = self._model.answer(self._system, questions)
-        usage.add("selection", replies)
+        usage.add(SELECTION, replies)
         scores = [0.0] * len(shown)
         for turn, reply in enumerate(replies):
             for token in reply.first:
@@ -105,7 +105,7 @@ class RatingSelector:
         options = tuple(candidate.text for candidate in candidates)
         prompt = construct_goal_prompt(self._prompts, task, about)
         ratings = self._model.score_texts(prompt, [f" {text}" for text in options])
-        usage.add("selection", ratings)
+        usage.add(SELECTION, ratings)
         probabilities = [rating.probability for rating in ratings]
         best = probabilities.index(max(probabilities))
         return GoalSelection(candidates[best], options, str(best + 1))

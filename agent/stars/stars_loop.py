@@ -26,7 +26,7 @@ from housewise.agent.stars.lessons import (
     ResponseRetriever,
     UserDialogue,
 )
-from housewise.agent.stars.model_usage import ModelUsage
+from housewise.agent.stars.model_usage import SELECTION, ModelUsage
 from housewise.agent.stars.prompts import StarsPrompts
 from housewise.agent.stars.responses import GoalAnalysis, GoalCandidate, RetrievedGoal, RetrievedTexts, most_probable
 from housewise.agent.stars.tasks import StarsTask, TaskObject
@@ -176,7 +176,7 @@ class NumberedSelector:
         shown = self.order(candidates)
         options = tuple(candidate.text for candidate in shown)
         [reply] = self._model.answer(self._system, [construct_selection_prompt(self._templates, task, about, options)])
-        usage.add("selection", [reply])
+        usage.add(SELECTION, [reply])
         said = _NUMBER.match(reply.text)
         number = int(said[1]) if said else 0
         if 1 <= number <= len(shown):

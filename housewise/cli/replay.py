@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from housewise.terminal.run_folders import newest_run, run_folder
 
 if TYPE_CHECKING:
     from housewise.systems.personalize.record import HouseRecord
+    from housewise.systems.personalize.settings import PersonalizeSettings
 
 
 def replay(
@@ -79,7 +81,6 @@ def replay_run(
     Raises:
         UserError: The records cannot be replayed with these settings.
     """
-    from housewise.playback.replay import replay_settings
     from housewise.systems.personalize.record import read_house_records
     from housewise.systems.personalize.system import Personalize
     from housewise.terminal.run_progress import play_run
@@ -91,9 +92,32 @@ def replay_run(
         "simulator": first.initial_state.simulator,
         **settings,
     }
-    system = Personalize(replay_settings(first.header).with_changes(**changed))
+    system = Personalize(_widest_settings(records, changed))
     play_run(system, out, console, has_quick=False)
     # A resumed folder may hold more episodes than the earlier run.
     replayed = [record for record in read_house_records(out / "episodes") if record.name in records]
     same = sum(records[record.name].final.placements == record.final.placements for record in replayed)
-    print_lines(console, f"same final placements: {same} of {len(replayed)} episodes")
+    more = f"; the earlier run has {len(records)}" if len(replayed) < len(records) else ""
+    print_lines(console, f"same final placements: {same} of {len(replayed)} episodes{more}")
+
+
+def _widest_settings(records: Mapping[str, HouseRecord], changes: Mapping[str, Any]) -> PersonalizeSettings:
+    """Return the settings for the replay of records, of which the first may be from before a run got more episodes.
+
+    Args:
+        records: The records, by name of the episode.
+        changes: Settings that differ, by key.
+    """
+    from housewise.playback.replay import replay_settings
+    from housewise.systems.personalize.system import Personalize
+
+    headers = {json.dumps(record.header.settings, sort_keys=True): record.header for record in records.values()}
+    found = [replay_settings(header).with_changes(**changes) for header in headers.values()]
+    if len(found) == 1:
+        return found[0]
+
+    def count(settings: PersonalizeSettings) -> int:
+        jobs = Personalize(settings).jobs()[: settings.execution.max_episodes]
+        return sum(job.name in records for job in jobs)
+
+    return max(found, key=count)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 from housewise.core.console import Console, print_note
 from housewise.terminal.option_values import (
+    check_options_of_system,
     check_settings,
     configured_system,
     data_folder,
@@ -106,6 +107,7 @@ def run(
 
     system_name = system or configured_system(config, overrides or [])
     system_class = find_system(system_name)
+    base = system_class.defaults()
     plain = {
         "houses": houses,
         "seed": seed,
@@ -119,14 +121,15 @@ def run(
         **vars(execution),
         **person_settings(house.person, system_name),
         **plain,
-        "data": data_folder(house.data, houses, config, system_class.defaults()),
+        "data": data_folder(house.data, houses, config, base),
         "episodes": parse_episodes(episodes),
         "memory": {"start": memory},
         "records": str(records) if records else None,
         "repeats": repeats,
     }
+    check_options_of_system(drop_unset(options), system_name, base)
     settings = system_class.load(config, drop_unset(options), overrides or [])
-    if note := describe_own_part(config, system_class.defaults()):
+    if note := describe_own_part(config, base):
         print_note(note)
     if isinstance(settings, PersonalizeSettings):
         check_settings(settings, houses)

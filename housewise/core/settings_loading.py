@@ -324,7 +324,8 @@ def _read_config(path: Path) -> DictConfig:
             loaded = OmegaConf.create(text)
         except AssertionError:  # raised by OmegaConf for a text without keys
             loaded = None
-    if not isinstance(loaded, DictConfig):
+    # Of a text without a colon OmegaConf makes a key without a value.
+    if not isinstance(loaded, DictConfig) or list(loaded) == [text.strip()]:
         raise UserError(f"{path}: has to hold keys and values")
     return loaded
 

@@ -34,6 +34,7 @@ from housewise.report.views.base import EpisodeContent, ScoreCell
 from housewise.rollout.comparison import Comparison, compare
 from housewise.rollout.comparison_settings import Experiment, experiment_names
 from housewise.rollout.scores import summarize, truncation_warning
+from housewise.rollout.system import reply_limit_name
 
 MAX_IN_ONE = 12
 """Default number of episodes that a single-file report shows with pictures."""
@@ -246,7 +247,8 @@ def _write_index(
     filters = _filters(entries, agents)
     failed = sum(entry.result is None for entry in entries)
     told = [f"{failed} of {len(entries)} episodes failed and are in no mean."] if failed else []
-    if cut := truncation_warning(summarize([result for _, result in episodes], ())):
+    limits = sorted({reply_limit_name(header.system) for header, _ in episodes})
+    if cut := truncation_warning(summarize([result for _, result in episodes], ()), " or ".join(limits)):
         told.append(f"{cut}.")
     lines = [_index_row(entry, link, agents, filters) for entry, link in zip(entries, links, strict=True)]
     view = entries[0].view

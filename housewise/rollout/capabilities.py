@@ -22,6 +22,7 @@ class OptionalCapabilities(Generic[S]):
         name: Name in settings, records and entry points.
         settings: Settings of the run.
         events: Types of the events that its episodes record.
+        reply_limit: Setting that limits the tokens of a reply.
         seconds_per_episode: Approximate seconds of an episode on two CPU cores, without a model and with the bundled
             one; None if unknown.
     """
@@ -29,6 +30,7 @@ class OptionalCapabilities(Generic[S]):
     name: ClassVar[str]
     settings: S
     events: ClassVar[Sequence[type[Event]]] = ()
+    reply_limit: ClassVar[str] = "models.agent.sampling.max_tokens"
     seconds_per_episode: ClassVar[tuple[float | None, float | None]] = (None, None)
 
     # Models.

@@ -150,18 +150,17 @@ def summarize(
     return found | {"ended": dict(Counter(result.end_reason for result in results).most_common())}
 
 
-def truncation_warning(figures: Mapping[str, Any], max_tokens: int | None = None) -> str:
+def truncation_warning(figures: Mapping[str, Any], limit: str = "max_tokens") -> str:
     """Describe how many replies were cut at the token limit. The text is empty if none was.
 
     Args:
         figures: Metrics over all episodes, as `summarize` returns them.
-        max_tokens: The limit, or None if several limits were used.
+        limit: The setting that is the limit, with its value if there was only one.
     """
     reasons = figures.get("finish_reasons", {})
     cut = reasons.get("length", 0)
     if not cut:
         return ""
-    limit = "max_tokens" if max_tokens is None else f"max_tokens={max_tokens}"
     return (
         f"{cut} of {sum(reasons.values())} replies were cut at {limit}, so that their ends are missing; raise the limit"
     )

@@ -27,7 +27,16 @@ from housewise.rollout.legacy_systems import adapt_legacy_system
 from housewise.rollout.scores import Score
 from housewise.rollout.settings import RunSettings
 
-__all__ = ["EpisodeContext", "EpisodeSetup", "Job", "System", "Task", "find_system", "system_scores"]
+__all__ = [
+    "EpisodeContext",
+    "EpisodeSetup",
+    "Job",
+    "System",
+    "Task",
+    "find_system",
+    "reply_limit_name",
+    "system_scores",
+]
 
 
 class System(OptionalCapabilities[S], ABC):
@@ -163,6 +172,12 @@ def find_system(name: str) -> type[System[Any]]:
 def system_scores(name: str) -> Sequence[Score]:
     """Return the scores of a system, or nothing if it is not installed."""
     return find_system(name).scores if name in plugin_names(SYSTEMS) else ()
+
+
+def reply_limit_name(system: str) -> str:
+    """Return the name of the setting that limits the tokens of a reply, without its section."""
+    found = find_system(system) if system in plugin_names(SYSTEMS) else System
+    return found.reply_limit.rpartition(".")[2]
 
 
 def __getattr__(name: str) -> Any:

@@ -77,6 +77,29 @@ def data_folder(data: Path | None, houses: int | None, config: Path | None, base
     return str(data)
 
 
+def check_options_of_system(options: Mapping[str, Any], system: str, base: DictConfig) -> None:
+    """Check that a system has the settings that options stand for.
+
+    Args:
+        options: Values of the options that were given, by the name of the setting.
+        system: Name of the system.
+        base: Defaults of the system, with every existing key.
+
+    Raises:
+        UserError: It has not; the message names the option.
+    """
+    from housewise.core.settings import setting_paths
+
+    names = {path.rpartition(".")[2] for path in setting_paths(base)}
+    for key in options:
+        if key not in names:
+            option = "--scene" if key == "scenes" else f"--{key.replace('_', '-')}"
+            raise UserError(
+                f"{option}: unknown setting {key!r} of --system {system}; leave the option out (housewise settings "
+                f"{system} lists its settings)"
+            )
+
+
 def person_settings(person: str | None, system: str) -> dict[str, str | None]:
     """Return the settings that ``--person`` stands for in a system. Only kitchens have people in files of several."""
     if person is None or system != "adapt":

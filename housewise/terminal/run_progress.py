@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -94,7 +95,7 @@ def announcement_lines(session: Run, has_quick: bool = True) -> list[str]:
         yet_to_play += f"; up to about {left * requests:,} requests to models"
     lines = [f"model: {_describe_models(system)}"] if system.roles else []
     if session.skipped_episodes:
-        yet_to_play += f"; {session.skipped_episodes} are left out"
+        yet_to_play += f"; {session.skipped_episodes} {'is' if session.skipped_episodes == 1 else 'are'} left out"
         yet_to_play += ", which the same command plays without --quick or max_episodes" if has_quick else ""
     return [*lines, yet_to_play]
 
@@ -119,13 +120,18 @@ def _describe_model(model: ModelSettings) -> str:
 
 def _print_figures(figures: dict[str, Any], system: System[Any], out: Path, console: Console) -> None:
     """Print the figures of a run and the paths of its files."""
-    scores, max_tokens = system.scores, system.settings.models.agent.sampling.max_tokens
-    console.print(summary_table(figures, scores))
+    console.print(summary_table(figures, system.scores))
     print_lines(console, *failure_lines(figures["failed"]))
-    if cut := truncation_warning(figures["overall"], max_tokens):
+    if cut := truncation_warning(figures["overall"], _describe_reply_limit(system)):
         print_lines(console, cut)
     print_lines(console, f"records:    {out / 'episodes'}", f"figures:    {out / 'metrics.json'}")
     print_lines(console, f"look at it: {shell_command('report', out)}")
+
+
+def _describe_reply_limit(system: System[Any]) -> str:
+    """Return the setting that limits replies, with its value, as users write it."""
+    value = attrgetter(system.reply_limit)(system.settings)
+    return f"{system.reply_limit.rpartition('.')[2]}={value}"
 
 
 def failure_lines(failed: Mapping[str, Any]) -> list[str]:

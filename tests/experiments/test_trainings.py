@@ -26,6 +26,7 @@ from housewise.selftrain.stars.settings import GoalTrainingConfig
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.terminal.selftrain_progress import TrainingDisplay
 from tests.commands import run_module
+from tests.in_process import call_housewise
 
 
 def test_models_of_phases_are_asked_and_nothing_is_trained_again(tmp_path: Path) -> None:
@@ -152,6 +153,57 @@ def test_what_a_training_lacks_is_found_before_its_turn(
     with pytest.raises(UserError, match=message):
         training.check(tmp_path / "out", TrainingDisplay(Console()))
     assert not (tmp_path / "out").exists()
+
+
+_SCHOOL = """\
+title: Phases
+shows: Phases.
+system: personalize
+axes: {row: {IL: {}}}
+trainings: {school: {settings: {run: {model: "local:missing"}, max_steps: 30, grow.repeats: 1, rank: 2}}}
+runs: {test: {model: {training: school, phase: imitate}}}
+measures: [success_rate]
+"""
+
+
+@pytest.mark.parametrize(
+    "word, message",
+    [
+        ("training.rank=4", "is a setting of a training; begin it with the training's name: 'school.training.rank=4'"),
+        ("iterations=1", "begin it with the training's name: 'school.iterations=1'"),
+        ("shcool.training.rank=4", "no training 'shcool'; did you mean school.training.rank?"),
+        ("school.training.rnak=4", "the command line: unknown setting 'training.rnak'; did you mean training.rank?"),
+        ("school.training", "'training': write settings as key=value"),
+    ],
+)
+def test_misplaced_settings_of_a_training_are_explained(
+    word: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine.yaml").write_text(_SCHOOL)
+    monkeypatch.chdir(tmp_path)
+    assert message in call_housewise("experiment", "mine.yaml", "--out", "out", word, code=2).stderr
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["school.run.world.max_steps=20", "school.run.models.agent.model=local:other", "school.training.rank=4"],
+        ["world.max_steps=20", "models.agent.model=local:other", "school.rank=4"],
+        ["max_steps=20", "school.run.model=local:other", "school.training.rank=4"],
+    ],
+)
+def test_the_command_line_wins_over_the_file_of_an_experiment_under_long_and_short_keys(
+    words: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "mine.yaml").write_text(_SCHOOL)
+    spec = load_experiment(tmp_path / "mine.yaml")
+    runner = ExperimentRunner(spec, tmp_path / "out", TrainingDisplay(Console()), overrides=words)
+    model = runner.grid.runs[0].model
+    assert model is not None
+    opened: Any = runner._open_training(*model)
+    settings = opened.check.args[0]
+    assert settings.run.world.max_steps == 20 and settings.run.models.agent.model == "local:other"
+    assert (settings.training.rank, settings.grow.repeats) == (4, 1)
 
 
 def test_published_values_stand_beside_their_cells() -> None:

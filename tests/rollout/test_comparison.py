@@ -122,6 +122,14 @@ def test_on_the_command_line(tmp_path: Path) -> None:
         assert refused.returncode == 2 and said in refused.stderr and "Traceback" not in refused.stderr
 
 
+def test_damaged_records_that_are_left_out_are_named(tmp_path: Path) -> None:
+    a, b = saved(tmp_path / "a", A), saved(tmp_path / "b", B)
+    damaged = sorted((b / "episodes").glob("*.jsonl"))[0]
+    damaged.write_text(damaged.read_text()[:40])
+    ended = compared(a, b)
+    assert ended.returncode == 0 and ended.stderr.startswith(f"note: {b}: Left out: {damaged}: line 1 is not a record")
+
+
 def test_notebooks_show_the_table_and_the_settings_that_differ() -> None:
     shown = compare(A, B, ("<first>", "second"))._repr_html_()
     assert "A: &lt;first&gt;; B: second; 5 episodes in common" in shown

@@ -70,6 +70,7 @@ class Stars(SharedSimulatorSystem[StarsSettings]):
         Score("calls", "calls of models", decimals=0),
     )
 
+    reply_limit = "agent.max_goal_tokens"
     seconds_per_episode = (None, 60.0)
     # Goals are remembered, and known goals need no model.
     uses_memory = True

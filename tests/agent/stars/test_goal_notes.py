@@ -11,9 +11,10 @@ from housewise.agent.stars.goal_grammar import GoalLanguage
 from housewise.agent.stars.goal_memory import LearnedGoals
 from housewise.agent.stars.goal_notes import goal_to_notes, goals_from_notes, note_to_goal
 from housewise.agent.stars.lessons import LearnedGoal
-from housewise.agent.stars.model_usage import ModelUsage
+from housewise.agent.stars.model_usage import SELECTION, ModelUsage
 from housewise.agent.stars.planning import goal_state, plan_actions
 from housewise.core.errors import UserError
+from housewise.language.completion import Continuation
 from housewise.people.memory import About, Memory, Note
 
 
@@ -89,6 +90,13 @@ def test_a_policy_that_is_none_leaves_the_goal(value: object) -> None:
     analyser = GoalAnalyser(GoalLanguage(vocabulary), load_robot())
     found = LearnedGoals(task, analyser, goals_from_notes([note])).recall(task["pen"], task.start())
     assert found is not None and not found.by_policy and str(found.path[-1]) == "put pen in drawer"
+
+
+def test_numbers_of_options_are_no_cut_replies() -> None:
+    usage, cut = ModelUsage(), Continuation(finish_reason="length")
+    usage.add("initial", [cut, Continuation()])
+    usage.add(SELECTION, [cut, cut])
+    assert usage.finish_reasons == {"length": 1, "stop": 1} and usage.calls == {"initial": 2, SELECTION: 2}
 
 
 def test_usage_is_counted_between_two_moments() -> None:

@@ -23,6 +23,8 @@ WRONG = {
     "run --system adpt": "no system 'adpt' is installed; did you mean adapt? available: adapt, basis, clipr, ",
     "run --system clipr --person nobody": "no 'nobody'; available: cooperative, adversarial",
     "run --system stars --person nobody": "no 'nobody'; available: simulated, terminal, model",
+    "run --system clipr --houses 2": "--houses: unknown setting 'houses' of --system clipr; leave the option out",
+    "run --system stars --scene Merom_1_int": "--scene: unknown setting 'scenes' of --system stars; leave the option",
     "run --system adapt --person zoe": "nobody is named 'zoe'; available: juan, sarah, ",
     "run --system adapt --person nowhere.yaml": "nowhere.yaml: no such file or folder of people",
     "run --planner scriptd": "no 'scriptd'; did you mean scripted? available: demonstrator, llm, ",

@@ -49,6 +49,13 @@ def test_every_run_has_a_new_folder_and_the_newest_is_played_again(tmp_path: Pat
     assert played(tmp_path) == sorted([*names, f"{names[1]}-replay", f"{names[1]}-replay-2"])
 
 
+def test_a_run_with_more_episodes_than_it_began_with_is_replayed_whole(tmp_path: Path) -> None:
+    for words in (PART, PART[:-1]):
+        assert housewise(tmp_path, *words, "--out", "runs/more").returncode == 0
+    replayed = housewise(tmp_path, "replay")
+    assert replayed.returncode == 0 and "same final placements: 2 of 2 episodes" in replayed.stdout, replayed.stderr
+
+
 def test_the_command_at_the_end_makes_the_report_and_so_does_none(tmp_path: Path) -> None:
     last = housewise(tmp_path, *QUICK, "--out", "odd [b] name").stdout.splitlines()[-1]
     command = shlex.split(last.removeprefix("look at it: "))

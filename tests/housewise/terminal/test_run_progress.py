@@ -5,11 +5,14 @@ from typing import Any
 
 import pytest
 
+from housewise.core.console import Console
 from housewise.rollout.run import Run
+from housewise.rollout.scores import compute_metrics
+from housewise.rollout.system import find_system
 from housewise.systems.adapt.system import Adapt
 from housewise.systems.basis.system import Basis
 from housewise.systems.personalize.system import Personalize
-from housewise.terminal.run_progress import announcement_lines, quick_episodes
+from housewise.terminal.run_progress import _print_figures, announcement_lines, quick_episodes
 
 
 def said_of(folder: Path, **settings: Any) -> str:
@@ -23,6 +26,7 @@ def said_of(folder: Path, **settings: Any) -> str:
         ({"houses": 4, "planner": "scripted"}, "playing 4 episodes, roughly 10 s on two CPU cores"),
         ({"houses": 2, "model": "m"}, "model: m | playing 2 episodes; the time left is shown once some are over"),
         ({"houses": 9, "planner": "scripted", "max_episodes": 2}, "; 7 are left out, which the same command plays"),
+        ({"houses": 2, "planner": "scripted", "max_episodes": 1}, "; 1 is left out, which the same command plays"),
     ],
 )
 def test_it_says_how_many_episodes_and_roughly_how_long(
@@ -49,6 +53,20 @@ def test_it_says_how_many_episodes_and_roughly_how_long(
 def test_it_says_how_many_requests_are_made_at_most(settings: dict[str, Any], expected: str, tmp_path: Path) -> None:
     said = " | ".join(announcement_lines(Run(Basis(Basis.load(settings=settings)), tmp_path / "run")))
     assert expected in said and ("requests" in said) == bool(settings)
+
+
+@pytest.mark.parametrize(
+    ("system", "settings", "limit"),
+    [("stars", {"max_goal_tokens": 7}, "max_goal_tokens=7"), ("personalize", {"max_tokens": 9}, "max_tokens=9")],
+)
+def test_cut_replies_name_the_limit_of_the_system(
+    system: str, settings: dict[str, Any], limit: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = find_system(system)
+    figures = compute_metrics([], ())
+    figures["overall"]["finish_reasons"] = {"length": 2, "stop": 1}
+    _print_figures(figures, found(found.load(settings=settings)), tmp_path, Console())
+    assert f"2 of 3 replies were cut at {limit}, so that" in capsys.readouterr().out
 
 
 def test_a_quick_run_plays_the_first_episodes_and_the_same_run_the_others(tmp_path: Path) -> None:

@@ -271,6 +271,8 @@ def test_a_wrong_file_is_named(tmp_path: Path) -> None:
         assert refusal(file=file).startswith(f"{file}: ")
     file.write_text("sampling:\n  temprature: 1")
     assert refusal(file=file) == (f"{file}: unknown setting 'sampling.temprature'; did you mean sampling.temperature?")
+    file.write_text("houses 5\n")
+    assert refusal(file=file) == f"{file}: has to hold keys and values"
     file.write_text("3: 4")
     assert refusal(file=file).startswith(f"{file}: unknown setting '3'")
     file.write_text("sampling: 7")
