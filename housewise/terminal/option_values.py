@@ -77,7 +77,7 @@ def data_folder(data: Path | None, houses: int | None, config: Path | None, base
     return str(data)
 
 
-def check_options_of_system(options: Mapping[str, Any], system: str, base: DictConfig) -> None:
+def check_options_of_system(options: Mapping[str, Any], system: str, base: Mapping[str, Any]) -> None:
     """Check that a system has the settings that options stand for.
 
     Args:
