@@ -333,7 +333,7 @@ def _read_config(path: Path) -> DictConfig:
 def _parse_overrides(overrides: Sequence[str]) -> DictConfig:
     for text in overrides:
         if "=" not in text:
-            raise UserError(f"{_short_repr(text)}: write settings as key=value, for example houses=5")
+            raise UserError(f"{_short_repr(text)}: write settings as key=value without spaces, for example houses=5")
     try:
         return OmegaConf.from_dotlist(list(overrides))
     except RecursionError:

@@ -100,7 +100,7 @@ def test_values_come_as_they_are_meant(override: str, key: str, value: object) -
         ("xyzzy=1", "unknown setting 'xyzzy'; known keys: system, seed, rng_stream"),
         ("repeats.many=1", "repeats"),
         ("sampling=hot", "setting 'sampling' has keys of its own: temperature, top_p, max_tokens"),
-        ("repeats", "'repeats': write settings as key=value, for example houses=5"),
+        ("repeats", "'repeats': write settings as key=value without spaces, for example houses=5"),
         ("", "write settings as key=value"),
         (
             "repeats=many",

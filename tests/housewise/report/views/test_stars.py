@@ -127,12 +127,14 @@ def test_endless_and_nested_responses_are_bounded(edited: Callable[..., Path]) -
     ],
 )
 def test_a_damaged_record_is_left_out_in_one_line(
-    edited: Callable[..., Path], change: Callable[[list[Any]], None]
+    edited: Callable[..., Path], change: Callable[[list[Any]], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = edited(change)
     write_report(folder, options=ReportOptions(film=False))
     text = " ".join(Page(folder / "report.html").text.split())
-    assert re.search(rf"Left out: \S*{re.escape(NAME)}: field \w+: .*?delete the file to run the episode again", text)
+    told = rf"Left out: \S*{re.escape(NAME)}: field \w+: .*?delete the file to run the episode again"
+    assert re.search(told, text)
+    assert re.search(told, capsys.readouterr().err)
 
 
 def test_events_that_are_missing_or_of_others_leave_the_rest(edited: Callable[..., Path]) -> None:
