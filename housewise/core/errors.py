@@ -40,14 +40,17 @@ class UserCodeError(UserError):
     """Code of the user returned something unusable, which ends the episode."""
 
 
-def suggest_names(word: str, known: Iterable[str]) -> str:
+def suggest_names(word: str, known: Iterable[str], listing: str = "") -> str:
     """Return a hint for a message about an unknown name: the closest known name and the list of all.
 
     Args:
         word: The unknown name.
         known: Known names.
+        listing: Command that lists them, where they are too many for a message.
     """
     names = list(known)
     close = difflib.get_close_matches(word, names, n=1)
     guess = f"did you mean {close[0]}? " if close else ""
+    if listing:
+        return f"{guess}{listing} lists all {len(names)}"
     return f"{guess}available: {', '.join(names)}" if names else "none available"

@@ -98,7 +98,7 @@ def find_variant(name: str) -> Variant:
         UserError: There is none.
     """
     if name not in BY_NAME:
-        raise UserError(f"there is no variant {name!r}; {suggest_names(name, BY_NAME)}")
+        raise UserError(f"there is no variant {name!r}; {suggest_names(name, BY_NAME, 'housewise list variants')}")
     return BY_NAME[name]
 
 

@@ -60,8 +60,10 @@ def test_a_mark_that_is_not_in_the_picture_is_no_thing() -> None:
 
 
 def test_an_unknown_variant_is_refused_in_one_line() -> None:
-    with pytest.raises(UserError, match="there is no variant 'break__moon__simple'"):
-        LabEnv("break__moon__simple")
+    with pytest.raises(UserError) as refused:
+        LabEnv("break__boss_mug__landin")
+    told = "there is no variant 'break__boss_mug__landin'; did you mean break__boss_mug__landing? "
+    assert str(refused.value) == told + "housewise list variants lists all 70"
 
 
 def test_the_rendered_picture_has_marks() -> None:
