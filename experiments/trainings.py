@@ -77,7 +77,7 @@ def check_run_overrides(system: str, overrides: Sequence[str], trainings: Collec
     Raises:
         UserError: A setting is one of trainings only, or begins with a name that is similar to that of a training.
     """
-    if system not in _TRAININGS or not trainings:
+    if system not in _TRAININGS or not overrides or not trainings:
         return
     settings = next(name for name, trained in TRAINING_SYSTEMS.items() if trained == system)
     known: Any = find_training_settings(settings).defaults()

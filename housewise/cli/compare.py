@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.text import Text
 
-from housewise.core.console import Console, print_lines, print_note
+from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.formatting import join_names, plural
@@ -70,9 +70,7 @@ def _read_run(folder: Path) -> list[EpisodeEntry]:
     from housewise.report.entries import read_entries
     from housewise.rollout.comparison_settings import experiment_names
 
-    entries, notes = read_entries(folder, figures_only=True)
-    for note in notes:
-        print_note(f"{folder}: {note}")
+    entries, _ = read_entries(folder, figures_only=True)
     found = experiment_names([entry.experiment for entry in entries if entry.finished_episode])
     if not found:
         raise UserError(f"{folder}: all of its {len(entries)} episodes failed; there is nothing to compare")

@@ -43,7 +43,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 def plain_defaults(base: DictConfig | Mapping[str, Any]) -> dict[str, Any]:
     """Return defaults as plain values. Those of a plugin may be a configuration of OmegaConf."""
     found: Any = OmegaConf.to_container(base) if isinstance(base, DictConfig) else dict(base)
-    return dict(found)
+    return found  # type: ignore[no-any-return]
 
 
 def load_with_derived_defaults(
@@ -96,7 +96,7 @@ def load_settings(
     given = OmegaConf.create() if path is None else _own_part(_read_config(path), known)[0]
     user_values = _parse_overrides(overrides)
     try:
-        current: Any = dict(known)
+        current: Any = known
         by_user: dict[str, Any] = {}
         for part, source, is_users in (
             (literals.hide(dict(advised or {})), "the defaults", False),

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
 
+from housewise.core.console import print_note
 from housewise.core.errors import DataError, UserError
 from housewise.core.files import find_paths, read_bytes
 from housewise.core.formatting import plural
@@ -136,6 +137,8 @@ def _cached_view(system: str) -> EpisodeView:
 def read_entries(folder: Path, *, figures_only: bool = False) -> tuple[list[EpisodeEntry], list[str]]:
     """Read every episode of a run, or of the runs in a folder. Return them, worst first, and notes for the reader.
 
+    The notes say what is missing or cannot be read. They are printed, too.
+
     Args:
         folder: Folder of a run, or of several runs.
         figures_only: Whether only headers and results are read. Entries then have no digest and no faults.
@@ -169,6 +172,8 @@ def read_entries(folder: Path, *, figures_only: bool = False) -> tuple[list[Epis
     systems = sorted({entry.header.system for entry in entries if entry.header})
     if len(systems) > 1:
         raise UserError(f"{folder}: holds runs of several systems ({', '.join(systems)}); name the folder of one run")
+    for note in notes:
+        print_note(f"{folder}: {note}")
     return sorted(entries, key=_sort_key), notes
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import write_text
 from housewise.core.record import Header
@@ -117,7 +116,7 @@ def write_report(
         UserError: The folder has no episodes, or a page cannot be written.
     """
     index = out or folder / "report.html"
-    entries, notes = _read_entries(folder)
+    entries, notes = read_entries(folder)
     comparisons = _compare_with(folder, entries, against)
     name = folder.resolve().name
     pages = index.with_suffix("")
@@ -211,7 +210,7 @@ def write_single(
         UserError: See `write_report`.
     """
     index, options, tell = out or folder / "report.html", options or ReportOptions(), progress or _no_progress
-    entries, notes = _read_entries(folder)
+    entries, notes = read_entries(folder)
     comparisons = _compare_with(folder, entries, against)
     pictured, named = options.choose_illustrated(entries), replace(options, worst=0).choose_illustrated(entries)
     # read_entries returns the worst episode first.
@@ -231,14 +230,6 @@ def write_single(
     more = {"limits": [limit] if len(shown) < len(entries) else [], "beside": False, "contents": contents}
     _write_index(index, folder, entries, notes, links, comparisons, more)
     return index
-
-
-def _read_entries(folder: Path) -> tuple[list[EpisodeEntry], list[str]]:
-    """Read every episode of a run, and print what the report leaves out; see read_entries."""
-    entries, notes = read_entries(folder)
-    for note in notes:
-        print_note(f"{folder}: {note}")
-    return entries, notes
 
 
 def _write_index(

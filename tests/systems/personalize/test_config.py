@@ -6,11 +6,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from omegaconf import OmegaConf
 
 from housewise.core.errors import UserError
 from housewise.core.literals import Literals
 from housewise.core.setting_keys import short_key
 from housewise.core.settings import flatten_settings
+from housewise.core.settings_loading import load_settings
 from housewise.language import ChatModelError, adapters
 from housewise.language.server.openai import OpenAIChatModel
 from housewise.rollout.run import Run
@@ -378,3 +380,10 @@ def test_no_more_things_are_misplaced_than_there_are(settings: dict[str, list[in
 
 def test_what_is_in_generated_houses_says_nothing_of_the_data() -> None:
     assert house_settings(settings={"objects": [3, 5], "data": "somewhere"}).tasks.objects == (3, 5)
+
+
+def test_defaults_of_a_system_of_ones_own_may_be_a_configuration_of_omegaconf() -> None:
+    plain, own = Personalize.defaults(), {"houses": 5}
+    loaded = load_settings(PersonalizeSettings, OmegaConf.create(plain), settings=own)
+    assert loaded == load_settings(PersonalizeSettings, plain, settings=own)
+    assert loaded.tasks.houses == 5
