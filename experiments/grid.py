@@ -41,6 +41,11 @@ class PlannedTraining:
         """Folder of the training, relative to that of the experiment."""
         return cell_folder(self.name, self.cell)
 
+    @property
+    def label(self) -> str:
+        """Name and levels."""
+        return ", ".join([self.name, *(level for _, level in self.cell)])
+
 
 @dataclass(frozen=True)
 class PlannedRun:

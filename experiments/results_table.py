@@ -23,6 +23,7 @@ from housewise.core.text_files import read_text
 from housewise.core.validation import read_model
 from housewise.experiments.episode_provenance import EpisodeProvenance, combine_origins
 from housewise.experiments.experiment_file import Experiment
+from housewise.experiments.grid import PlannedRun
 from housewise.experiments.runner import ExperimentRunner, Measurement
 from housewise.language.adapters import adapter_fingerprint, bundled_adapters
 from housewise.rollout.data_frames import import_pandas
@@ -77,11 +78,12 @@ class ResultsHeader(BaseModel):
         quick: Whether it was made with ``--quick``.
         missing_episodes: Number of episodes that were not finished.
         rows: Number of rows of the table.
-        settings: Settings of each measured run that differ from the system's defaults, or of each call of a function,
-            by its label.
+        settings: Settings of each measured run that differ from the system's defaults, of each training of its model,
+            and of each call of a function, by its label.
         adapters: Names of adapters and the SHA-256 of their weights, by name.
         episodes: Commits, dates and software of its episodes.
         made: Commit, software, command, machine and date of the program that wrote the table; see ``core.provenance``.
+        earlier: The same of the tables of which it holds rows that were not measured again, the oldest first.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -99,6 +101,7 @@ class ResultsHeader(BaseModel):
     adapters: dict[str, Any] = {}
     episodes: EpisodeProvenance = EpisodeProvenance()
     made: dict[str, Any] = {}
+    earlier: tuple[dict[str, Any], ...] = ()
 
     @property
     def changed_adapters(self) -> list[str]:
@@ -172,7 +175,7 @@ def make_table(name: str, runner: ExperimentRunner) -> ResultsTable:
             for job in runs[planned.folder].open_jobs
         ),
         settings={
-            **_own_settings(experiment.system, {opened[folder].label: run.settings for folder, run in runs.items()}),
+            **run_settings(runner, [(opened[folder], run.settings) for folder, run in runs.items()]),
             **{
                 ", ".join(dict(each).values()): runner.function_settings(each) for each, _ in runner.grid.function_cells
             },
@@ -235,15 +238,29 @@ def _measure_units(experiment: Experiment) -> dict[str, MeasureUnit]:
     return found
 
 
-def _own_settings(system: str, runs: Mapping[str, RunSettings]) -> dict[str, dict[str, Any]]:
-    """Return the settings of each run that differ from the system's defaults, by its label."""
-    defaults = find_system(system).load()
+def run_settings(runner: ExperimentRunner, runs: Iterable[tuple[PlannedRun, RunSettings]]) -> dict[str, dict[str, Any]]:
+    """Return the settings of runs that differ from the system's defaults, and of the trainings of their models.
+
+    Args:
+        runner: Plays the experiment.
+        runs: Each run with its settings.
+
+    Returns:
+        Settings by the label of the run or training.
+    """
+    defaults = find_system(runner.experiment.system).load()
     base = type(defaults).model_validate(defaults.model_dump()).model_dump(mode="json")
-    found = {label: nested_differences(settings.model_dump(mode="json"), base) for label, settings in runs.items()}
-    return {
-        label: _strip_folders({key: values for key, values in each.items() if key not in ("execution", "memory")})
-        for label, each in found.items()
-    }
+    found: dict[str, dict[str, Any]] = {}
+    for planned, settings in runs:
+        own = nested_differences(settings.model_dump(mode="json"), base)
+        if planned.model is not None:
+            training = planned.model[0]
+            found[training.label] = runner.training_settings(training)
+            # How the model was trained says more than where it was written.
+            own.get("models", {}).get("agent", {}).pop("model", None)
+            own.get("models", {}).get("agent", {}).pop("adapter", None)
+        found[planned.label] = {key: value for key, value in own.items() if key not in ("execution", "memory")}
+    return {label: _strip_folders(settings) for label, settings in found.items()}
 
 
 def _strip_folders(value: Any) -> Any:

@@ -262,6 +262,11 @@ class ExperimentRunner:
         layers += [dict(map(_parse_override, self.overrides))]
         return {key: value for layer in layers for key, value in layer.items()}
 
+    def training_settings(self, training: PlannedTraining) -> dict[str, Any]:
+        """Return the settings of a training that the experiment and the command line change, by key."""
+        overrides = map(_parse_override, self._training_overrides(training.name))
+        return {**self._fill_in(training.settings), **dict(overrides)}
+
     def _call_function(self, cell: Cell, reference: str) -> None:
         """Call a function for some levels, and keep what it measures."""
         path, settings = self._values_file(cell), self._fill_in(self.function_settings(cell))
@@ -313,9 +318,12 @@ class ExperimentRunner:
         return {"models": {"agent": models[phase].model_dump(include={"model", "adapter"})}}
 
     def _open_training(self, training: PlannedTraining, phase: str) -> OpenedTraining:
-        words = [*(f"run.{word}" for word in self._overrides_of()), *self._overrides_of(training.name)]
+        words = self._fill_in(self._training_overrides(training.name))
         filled = replace(training, settings=self._fill_in(training.settings))
-        return open_training(self.experiment.system, filled, phase, self.execution, self._fill_in(words))
+        return open_training(self.experiment.system, filled, phase, self.execution, words)
+
+    def _training_overrides(self, training: str) -> list[str]:
+        return [*(f"run.{word}" for word in self._overrides_of()), *self._overrides_of(training)]
 
     def _overrides_of(self, training: str | None = None) -> list[str]:
         """Return the overrides ``TRAINING.KEY=VALUE`` of a training, without its name, or those of every run."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,6 +19,7 @@ from housewise.terminal.options import Overrides, RayOption, WorkersOption, exec
 if TYPE_CHECKING:
     from housewise.experiments.experiment_file import Experiment
     from housewise.experiments.results_table import ResultsTable
+    from housewise.experiments.runner import ExperimentRunner
 
 
 def experiment(
@@ -43,7 +45,10 @@ def experiment(
         Path | None, execution_option("FOLDER", "Folder of runs and table. Default: runs/experiments/NAME.", "--out")
     ] = None,
     results: Annotated[
-        Path | None, execution_option("FOLDER", "Also write the results there, as in the folder results/.")
+        Path | None,
+        execution_option(
+            "FOLDER", "Also write the results there, as in the folder results/; what else was recorded there stays."
+        ),
     ] = None,
 ) -> None:
     """Play an experiment: a grid of runs declared in a file, whose results are a table with a row per episode.
@@ -66,7 +71,7 @@ def experiment(
         _list(console)
         return
     from housewise.experiments.catalogue import find_experiment, load_experiment
-    from housewise.experiments.results_table import make_table
+    from housewise.experiments.results_table import make_table, read_table
     from housewise.experiments.runner import ExperimentRunner
     from housewise.rollout.data_frames import import_pandas
     from housewise.terminal.selftrain_progress import TrainingDisplay
@@ -93,6 +98,10 @@ def experiment(
         dict(map(_split_pair, inputs or ())),
         quick,
     )
+    short = found.rpartition("/")[2]
+    kept = results / Path(found).parent / f"{short}.csv" if results else None
+    # A damaged file is told of before anything is played.
+    recorded = read_table(kept) if kept is not None and kept.exists() else None
     if not show:
         try:
             runner.check()
@@ -103,7 +112,13 @@ def experiment(
     made = make_table(found, runner)
     if show and made.frame.empty:
         raise UserError(f"{folder}: nothing has been played there; leave out --show to play it")
-    _print(made, chosen, folder, found.rpartition("/")[2], results, console)
+    written = _print(made, chosen, folder, short, console)
+    if kept is not None:
+        if recorded is not None:
+            made = _merge(made, recorded, replace(runner, experiment=spec), kept)
+        written += made.write(kept.parent, short)
+    for each in written:
+        console.print(Text(str(each)), soft_wrap=True)
 
 
 def _leave_out_missing(spec: Experiment, named: Collection[str]) -> dict[str, list[str]]:
@@ -128,9 +143,7 @@ def _split_pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _print(
-    made: ResultsTable, spec: Experiment, folder: Path, name: str, results: Path | None, console: Console
-) -> None:
+def _print(made: ResultsTable, spec: Experiment, folder: Path, name: str, console: Console) -> list[Path]:
     from housewise.core.files import write_text
     from housewise.experiments.tables import format_differences, format_results
 
@@ -139,13 +152,21 @@ def _print(
         console.print(each.terminal_table)
         for note in each.notes:
             console.print(Text(note))
-    paths = made.write(folder, name)
-    if results is not None:
-        paths += made.write(results / Path(made.header.experiment).parent, name)
     markdown = folder / f"{name}.md"
     write_text(markdown, "\n".join(each.markdown for each in tables))
-    for path in (*paths, markdown):
-        console.print(Text(str(path)), soft_wrap=True)
+    return [*made.write(folder, name), markdown]
+
+
+def _merge(made: ResultsTable, recorded: ResultsTable, whole: ExperimentRunner, path: Path) -> ResultsTable:
+    """Add the cells of a recorded table that were not measured again, and print how many there are."""
+    from housewise.experiments.merged_results import merge_results
+
+    merged = merge_results(made, recorded, whole)
+    if merged.kept:
+        print_note(f"{path}: {merged.kept} rows of cells that were not played here are kept")
+    if merged.left_out:
+        print_note(f"{path}: {merged.left_out} rows are left out, since they were measured with other settings")
+    return merged.table
 
 
 def _list(console: Console) -> None:
