@@ -24,7 +24,8 @@ from housewise.core.validation import read_model
 from housewise.experiments.episode_provenance import EpisodeProvenance, combine_origins
 from housewise.experiments.experiment_file import Experiment
 from housewise.experiments.grid import PlannedRun
-from housewise.experiments.runner import ExperimentRunner, Measurement
+from housewise.experiments.measured_values import Measurement
+from housewise.experiments.runner import ExperimentRunner
 from housewise.language.adapters import adapter_fingerprint, bundled_adapters
 from housewise.rollout.data_frames import import_pandas
 from housewise.rollout.run import Run

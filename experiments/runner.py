@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -16,57 +15,36 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from housewise.core.errors import DataError, UserError, suggest_names
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import write_json
 from housewise.core.folder_locks import exclusive_lock
 from housewise.core.formatting import format_duration
 from housewise.core.provenance import provenance
-from housewise.core.record import Record
 from housewise.core.settings import merge_nested, nest_value
-from housewise.core.text_files import read_json
 from housewise.experiments.episode_provenance import MeasurementOrigin
 from housewise.experiments.experiment_file import Experiment
 from housewise.experiments.functions import check_arguments, load_function
 from housewise.experiments.grid import Cell, Grid, PlannedRun, PlannedTraining, cell_folder
+from housewise.experiments.measured_values import (
+    MeasuredValue,
+    Measurement,
+    Measuring,
+    find_measures,
+    parse_values,
+    read_measured,
+)
 from housewise.experiments.published import read_published
 from housewise.experiments.trainings import OpenedTraining, check_run_overrides, open_training
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run, has_episodes, load_run
-from housewise.rollout.scores import USAGE, Score
 from housewise.rollout.settings import RunSettings
 from housewise.rollout.system import System, find_system
 from housewise.selftrain.training_folder import TrainingObserver, play_run
 
 MEMORY, MEMORY_AT_START = "memory", "memory_at_start"
 
-_NO_VALUES = "not the values of an experiment; delete it to measure them again"
 _INPUT = re.compile(r"\$\{(\w+)\}")
-
-
-class MeasuredValue(NamedTuple):
-    """A measure of an episode, or of what an experiment's function has tried.
-
-    Attributes:
-        task: Name of the task.
-        repeat: Number among the episodes of the task, from 0.
-        measure: Name of the measure.
-        value: Value in stored units: a share of 1, not a percentage.
-        weight: Weight in means.
-    """
-
-    task: str
-    repeat: int
-    measure: str
-    value: float
-    weight: float = 1.0
-
-
-Measurement = tuple[Cell, str, MeasuredValue]
-"""Levels, name of the run, and value."""
-
-Measuring = Callable[[str, Record, Memory | None], Iterator[MeasuredValue]]
-"""Takes a measure, given its name, of an episode and of the memory that its run started from."""
 
 
 class _MeasuredEpisode(NamedTuple):
@@ -166,9 +144,9 @@ class ExperimentRunner:
             path = self._values_file(cell)
             if not path.exists():
                 continue
-            measured = _read_measured(path)
+            measured = read_measured(path)
             # A function may measure more than an experiment is about, such as a control of several experiments.
-            known = (each for each in _parse_values(path, measured) if each.measure in self.experiment.measures_by_name)
+            known = (each for each in parse_values(path, measured) if each.measure in self.experiment.measures_by_name)
             found.extend((cell, "", value) for value in known)
             origins.append(MeasurementOrigin.of_call(measured.get("made", {})))
         taken: dict[Path, list[_MeasuredEpisode]] = {}
@@ -271,7 +249,7 @@ class ExperimentRunner:
         """Call a function for some levels, and keep what it measures."""
         path, settings = self._values_file(cell), self._fill_in(self.function_settings(cell))
         if path.exists():
-            earlier = _read_measured(path)["settings"]
+            earlier = read_measured(path)["settings"]
             if other := [key for key in {**settings, **earlier} if settings.get(key) != earlier.get(key)]:
                 raise UserError(f"{path}: measured with other settings ({other[0]}); give another folder with --out")
             return
@@ -343,38 +321,7 @@ class ExperimentRunner:
         Raises:
             UserError: The system has no such score, or there is no such function.
         """
-        found: dict[str, Measuring] = {}
-        scores = {score.name: score for score in (*USAGE, *find_system(self.experiment.system).scores)}
-        for name, measure in self.experiment.measures_by_name.items():
-            if measure is not None and measure.function is not None:
-                found[name] = _function_taker(load_function(measure.function, f"measures.{name}.function"))
-            elif name in scores:
-                found[name] = _score_taker(scores[name])
-            elif measure is None or not self.grid.function_cells:
-                raise UserError(f"measures: no score {name!r}; {suggest_names(name, list(scores))}")
-        return found
-
-
-def _score_taker(score: Score) -> Measuring:
-    def take(name: str, record: Record, memory: Memory | None) -> Iterator[MeasuredValue]:
-        value = score.value_in(record.result)
-        if value is not None:
-            weight = 1.0 if score.weight is None else float(record.result.scores.get(score.weight, 0.0))
-            yield MeasuredValue(record.header.task, record.header.repetition, name, value, weight)
-
-    return take
-
-
-def _function_taker(function: Callable[..., float | tuple[float, float] | None]) -> Measuring:
-    needs_memory = "memory" in inspect.signature(function).parameters
-
-    def take(name: str, record: Record, memory: Memory | None) -> Iterator[MeasuredValue]:
-        found = function(record, memory=memory) if needs_memory else function(record)
-        if found is not None:
-            value, weight = found if isinstance(found, tuple) else (found, 1.0)
-            yield MeasuredValue(record.header.task, record.header.repetition, name, float(value), float(weight))
-
-    return take
+        return find_measures(self.experiment, bool(self.grid.function_cells))
 
 
 def _parse_override(word: str) -> tuple[str, Any]:
@@ -386,20 +333,3 @@ def _read_memory(folder: Path) -> Memory | None:
     """Return the memory that a run started from; None for an empty one, or for those of several people."""
     people = MemoryFolder(folder).people()
     return MemoryFolder(folder).load(people[0]) if len(people) == 1 else None
-
-
-def _parse_values(path: Path, measured: Mapping[str, Any]) -> list[MeasuredValue]:
-    """Return the values in a function's file, whose path is for the error."""
-    try:
-        values = [MeasuredValue(**each) for each in measured["values"]]
-    except TypeError as error:
-        raise DataError(f"{path}: {_NO_VALUES}") from error
-    return [value._replace(value=float(value.value)) for value in values]
-
-
-def _read_measured(path: Path) -> dict[str, Any]:
-    """Return the settings and values of a function's file."""
-    found = read_json(path)
-    if not isinstance(found, dict) or not {"settings", "values"} <= found.keys():
-        raise DataError(f"{path}: {_NO_VALUES}")
-    return found

@@ -16,7 +16,7 @@ from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, suggest_names
 from housewise.core.text_files import is_file, numbered_lines, read_text
 from housewise.core.validation import validate_json
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.language.embedder import shared_minilm
 from housewise.people.kitchen.preference_judge import PreferenceJudge
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles

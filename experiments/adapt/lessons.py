@@ -7,7 +7,7 @@ from pathlib import Path
 
 from housewise.core.errors import UserError
 from housewise.core.text_files import read_json
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.selftrain.adapt.record_reflection import is_question
 from housewise.selftrain.examples import EpisodeDemonstration, Preference, read_examples
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from housewise.core.errors import UserError
 from housewise.core.record_files import FINISHED
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.rollout.record_reader import read_record
 from housewise.systems.basis.record import GuidanceEvent
 

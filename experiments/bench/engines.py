@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from housewise.core.errors import UserError
 from housewise.experiments.bench.peers import CONTINUOUS, GENERATE, Engine, TokenPrompt, open_engines
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 
 _SHORT = 16
 """Number of tokens of the prompts before replies."""

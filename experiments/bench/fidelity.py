@@ -28,7 +28,7 @@ from housewise.experiments.bench.recordings import (
     list_recordings,
     scene_and_condition,
 )
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.worlds.house.env import MAX_STEPS
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData

@@ -13,7 +13,7 @@ from housewise.agent.basis.views import build_oracle_view
 from housewise.core.errors import UserError
 from housewise.experiments.bench.lab_pddl_problems import open_problem, plan_in_pddl
 from housewise.experiments.bench.trimesh_lab import TrimeshLabView
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.people.lab.views import build_user_view
 from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.geometry import LabSpace, open_lab_space

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run
 from housewise.selftrain.basis.session_examples import SessionLessonsConfig, session_demonstrations

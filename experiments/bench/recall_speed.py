@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.language.embedder import Embedder, MiniLM, Vectors
 from housewise.people.memory import About, Memory, Note
 

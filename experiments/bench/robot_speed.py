@@ -20,7 +20,7 @@ from housewise.core.record_files import RecordWriter
 from housewise.experiments.bench.recordings import with_recorded_navmesh
 from housewise.experiments.bench.simulator_agreement import load_first_task
 from housewise.experiments.bench.trimesh_simulator import TrimeshSimulator
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.rollout.episode_loop import EpisodeLoop
 from housewise.systems.personalize.agent import PlannerAgent
 from housewise.systems.personalize.planners import scripted_planner

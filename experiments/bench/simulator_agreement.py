@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from housewise.experiments.bench.trimesh_simulator import TrimeshSimulator
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.tasks import list_tasks, load_task
 from housewise.worlds.house.env import RearrangementTask

@@ -21,7 +21,7 @@ from housewise.agent.clipr.local_steps.clause_polarity import (
 )
 from housewise.core.files import write_text
 from housewise.core.validation import read_model
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.language.embedder import shared_minilm
 
 FOLDS = 5

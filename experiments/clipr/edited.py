@@ -20,7 +20,7 @@ from housewise.agent.clipr.rule_editing import Corrections, apply_corrections
 from housewise.agent.clipr.rules import Rule, parse_rule
 from housewise.core.configs import CONFIGS
 from housewise.core.validation import StrictModel, read_model
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.language.embedder import shared_minilm
 from housewise.people.memory import Memory
 from housewise.worlds.choices.scenario import Situation

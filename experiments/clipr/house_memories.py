@@ -14,7 +14,7 @@ from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.agent.clipr.memory_notes import answer_note, rules_written_note
 from housewise.agent.clipr.rule_editing import notes_from_rules, replace_contradicted
 from housewise.agent.clipr.rules import Rule, parse_rule
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.language.embedder import shared_minilm
 from housewise.people.house.respondent import HouseRespondent
 from housewise.people.memory import Memory, Note

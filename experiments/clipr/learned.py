@@ -21,7 +21,7 @@ from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.rules import parse_rule
 from housewise.core.errors import UserError
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.language import open_model
 from housewise.language.adapters import adapter_fingerprint
 from housewise.language.cached_chat_model import CachedChatModel

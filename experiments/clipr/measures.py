@@ -11,7 +11,7 @@ from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
 from housewise.agent.clipr.rules import parse_rule
 from housewise.core.record import Record
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.language.embedder import shared_minilm
 from housewise.language.words import content_words
 from housewise.systems.clipr.record import DecisionEvent, ReviewEvent, RulesEvent

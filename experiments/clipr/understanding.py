@@ -8,7 +8,7 @@ from pathlib import Path
 
 from housewise.agent.clipr.local_steps.answer_meaning import MeaningWeights, find_meant_options
 from housewise.core.errors import DataError
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.language.embedder import shared_minilm
 from housewise.language.words import content_words
 from housewise.worlds.choices.ambik import AmbikTask, intended_options, read_ambik

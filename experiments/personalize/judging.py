@@ -14,7 +14,7 @@ from housewise.agent.personalize.judgement_text import Judgements, objects_to_ju
 from housewise.agent.personalize.placement_candidates import find_candidates
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.language import ChatModel, ChatRequest, Sampling, open_model
 from housewise.language.embedder import shared_minilm
 from housewise.selftrain.personalize.lessons import JudgingLesson, generate_lessons

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.people.house.reaction_notes import SpokenPlace, reaction_note, spoken_places
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.rollout.run import Run

@@ -9,7 +9,7 @@ from typing import Any
 
 from housewise.agent.stars.data_files import load_task
 from housewise.core.record import Record
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.selftrain.stars.held_out_objects import held_out_nouns
 
 _NUMBER = re.compile(r" \d+$")

@@ -17,7 +17,7 @@ from housewise.agent.stars.planning import plan_goal, simulate_actions
 from housewise.agent.stars.responses import GoalAnalysis
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.core.console import print_note
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.experiments.stars.breakdown import CATEGORIES, Category, category, published_category
 from housewise.experiments.stars.recorded import Calls, HumanGoal, Line, Recordings, Response
 from housewise.worlds.kitchen.state import State

@@ -17,7 +17,7 @@ from housewise.agent.stars.selection import RatingSelector, RotatedSelector, Rot
 from housewise.agent.stars.stars_loop import LikeliestSelector
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.core.errors import UserError
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.experiments.stars.breakdown import Category, category
 from housewise.experiments.stars.recorded import Recordings
 from housewise.experiments.stars.replay import Analysed, replay_task

@@ -13,7 +13,7 @@ from housewise.agent.stars.model_usage import ModelUsage
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.responses import RetrievedTexts
 from housewise.agent.stars.search_tree import SearchTree, construct_goal_prompt
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.language.completion import GenerationLimits
 from housewise.language.local.completion import LocalCompletionModel
 from housewise.language.local.model import LocalChatModel

@@ -16,7 +16,7 @@ from housewise.agent.stars.data_files import KNOWN_PLACES
 from housewise.core.errors import DataError, UserError
 from housewise.core.files import write_json
 from housewise.experiments.catalogue import bundled_experiments, load_experiment
-from housewise.experiments.runner import MeasuredValue
+from housewise.experiments.measured_values import MeasuredValue
 from housewise.experiments.stars.replay import replay_condition
 from housewise.experiments.stars.selecting import select_recorded_goals
 from housewise.experiments.stars.tree_cost import measure_tree_cost
