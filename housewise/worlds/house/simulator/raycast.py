@@ -85,7 +85,8 @@ class CameraRays(Rays):
         shown = np.zeros(self.tiles, dtype=bool)
         for across, down in self._rectangles(layer, lens, rotation):
             shown[down, across] = True
-        return np.flatnonzero(shown).tolist()
+        packets: list[int] = np.flatnonzero(shown).tolist()
+        return packets
 
     def _rectangles(self, layer: MeshLayer, lens: Array, rotation: Array) -> Iterator[tuple[slice, slice]]:
         """Yield the columns and rows of packets around each part of a layer that is not behind the camera."""
