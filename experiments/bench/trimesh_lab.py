@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -45,8 +46,8 @@ class TrimeshRays(CameraRays):
         """See Rays.aim."""
         self._lens, self._turned = lens, self.directions @ rotation.T.astype(np.float32)
 
-    def trace(self, layer: Triangles) -> None:
-        """See Rays.trace, for a single layer."""
+    def trace(self, layer: Triangles, packets: Sequence[int] | None = None) -> None:
+        """See Rays.trace, for a single layer and all packets."""
         mesh = self._meshes.get(layer)
         if mesh is None:
             mesh = self._meshes[layer] = trimesh.Trimesh(layer.vertices, layer.faces, process=False)

@@ -28,9 +28,9 @@ print(os.environ["MPLBACKEND"], matplotlib.rcParams["backend"])
     ("backend", "left"),
     [
         ("module://matplotlib_inline.backend_inline", None),
-        ("no such backend", None),
+        pytest.param("no such backend", None, marks=pytest.mark.slow),
         ("TkAgg", "TkAgg"),
-        ("svg", "svg"),
+        pytest.param("svg", "svg", marks=pytest.mark.slow),
     ],
 )
 def test_the_backend_of_an_environment_is_left_to_others(tmp_path: Path, backend: str, left: str | None) -> None:

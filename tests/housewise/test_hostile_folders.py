@@ -117,9 +117,9 @@ def test_records_that_are_none(played: Path, tmp_path: Path, content: bytes) -> 
     ("name", "kind"),
     [
         (f"episodes/{NAME}", "pipe"),
-        (f"episodes/{NAME}.failed", "pipe"),
+        pytest.param(f"episodes/{NAME}.failed", "pipe", marks=pytest.mark.slow),
         ("config.json", "device"),
-        ("metrics.json", "pipe"),
+        pytest.param("metrics.json", "pipe", marks=pytest.mark.slow),
     ],
 )
 def test_nobody_waits_for_a_pipe_or_reads_a_device(played: Path, tmp_path: Path, name: str, kind: str) -> None:

@@ -30,7 +30,9 @@ def program(folder: Path, text: str, by: str) -> subprocess.CompletedProcess[str
     )
 
 
-@pytest.mark.parametrize("wrong", ["a path too long for a socket", "no such folder"])
+@pytest.mark.parametrize(
+    "wrong", ["no such folder", pytest.param("a path too long for a socket", marks=pytest.mark.slow)]
+)
 def test_processes_do_without_a_socket_in_the_temporary_folder(tmp_path: Path, wrong: str) -> None:
     temporary = tmp_path / ("scratch of a job " * 8)
     if wrong != "no such folder":
@@ -41,21 +43,27 @@ def test_processes_do_without_a_socket_in_the_temporary_folder(tmp_path: Path, w
     assert episodes(out) == 2
 
 
-def test_without_semaphores_one_process_plays_and_makes_the_report(tmp_path: Path) -> None:
+@pytest.mark.parametrize("reports", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_without_semaphores_one_process_plays_and_makes_the_report(tmp_path: Path, reports: bool) -> None:
     env = failing(tmp_path, "sem_open", "const char *name, int flags, ...", "EROFS", value="0")
     out = tmp_path / "run"
-    for words in ([*PLAYED, "--workers", "2", "--out", out], ["report", out, "--no-film", "--workers", "2"]):
+    report = [["report", out, "--no-film", "--workers", "2"]] if reports else []
+    for words in ([*PLAYED, "--workers", "2", "--out", out], *report):
         done = housewise(*words, env=env)
         assert done.returncode == 0, done.stderr
         assert len(done.stderr.splitlines()) == 1 and "one process does it all" in done.stderr
-    assert episodes(out) == 2 and (out / "report.html").is_file()
+    assert episodes(out) == 2 and (out / "report.html").is_file() == reports
 
 
 @pytest.mark.parametrize(
     ("by", "reason"),
     [
         ("file", 'it has to begin its work under if __name__ == "__main__":'),
-        ("standard input", "they cannot import a program that is read from standard input"),
+        pytest.param(
+            "standard input",
+            "they cannot import a program that is read from standard input",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_programs_that_processes_cannot_import_are_told_so(tmp_path: Path, by: str, reason: str) -> None:
@@ -65,11 +73,13 @@ def test_programs_that_processes_cannot_import_are_told_so(tmp_path: Path, by: s
     assert "memory" not in done.stderr
 
 
-def test_a_program_with_a_guard_plays_and_so_does_one_without_a_file(tmp_path: Path) -> None:
-    guarded = program(tmp_path, PROGRAM + "if __name__ == '__main__':\n    " + PLAY, "file")
-    assert guarded.returncode == 0 and episodes(tmp_path / "run") == 2, guarded.stderr
-    done = program(tmp_path, (PROGRAM + PLAY).replace("'run'", "'other'"), "command line")
-    assert done.returncode == 0 and episodes(tmp_path / "other") == 2, done.stderr
+@pytest.mark.parametrize(
+    ("guard", "by"),
+    [("if __name__ == '__main__':\n    ", "file"), pytest.param("", "command line", marks=pytest.mark.slow)],
+)
+def test_a_program_with_a_guard_plays_and_so_does_one_without_a_file(tmp_path: Path, guard: str, by: str) -> None:
+    done = program(tmp_path, PROGRAM + guard + PLAY, by)
+    assert done.returncode == 0 and episodes(tmp_path / "run") == 2, done.stderr
 
 
 def test_a_limit_of_open_files_is_named(tmp_path: Path) -> None:

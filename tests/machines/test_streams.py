@@ -7,7 +7,7 @@ import pytest
 from tests.machines.shims import PLAYED, episodes, housewise
 
 
-@pytest.mark.parametrize("shell", ["exec $@ >&-", "exec $@ <&- >&- 2>&-"])
+@pytest.mark.parametrize("shell", ["exec $@ <&- >&- 2>&-", pytest.param("exec $@ >&-", marks=pytest.mark.slow)])
 def test_a_run_needs_no_streams(tmp_path: Path, shell: str) -> None:
     out = tmp_path / "run"
     done = housewise(*PLAYED, "--workers", "2", "--out", out, shell=shell)
@@ -37,7 +37,7 @@ def test_a_full_output_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "env",
     [
-        {"PYTHONIOENCODING": "ascii", "TERM": "dumb"},
+        pytest.param({"PYTHONIOENCODING": "ascii", "TERM": "dumb"}, marks=pytest.mark.slow),
         {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0", "COLUMNS": "1"},
     ],
 )

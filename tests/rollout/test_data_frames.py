@@ -45,9 +45,9 @@ def test_failed_episodes_are_counted_and_other_systems_are_rows_too(played: Path
     record.rename(f"{record}.failed")
     run_module("housewise", ["run", "--system", "clipr", "training=false", "--out", tmp_path / "clipr"], code=0)
     frame = housewise.runs([tmp_path / "short", str(tmp_path / "clipr")]).set_index("system")
-    assert frame.loc["personalize", ["episodes", "failed_episodes"]].tolist() == [3, 1]
+    assert frame.loc["personalize", ["episodes", "failed_episodes"]].tolist() == [2, 1]
     assert 0 < frame.loc["clipr", "accuracy"] < 1 and pd.isna(frame.loc["personalize", "accuracy"])
-    assert len(housewise.episodes(tmp_path)) == 4
+    assert len(housewise.episodes(tmp_path)) == 3
     asked = housewise.events(tmp_path, type="answer")
     assert set(asked["run"]) == {str(tmp_path / "clipr")} and asked["text"].map(len).min() > 0
     assert housewise.events(tmp_path / "short", type="answer").empty
@@ -56,7 +56,7 @@ def test_failed_episodes_are_counted_and_other_systems_are_rows_too(played: Path
 def test_a_run_and_a_folder_of_records_are_accepted(played: Path) -> None:
     run = housewise.load_run(played / "runs" / "long")
     whole = housewise.episodes(run)
-    assert whole.equals(housewise.episodes(played / "runs" / "long" / "episodes")) and len(whole) == 4
+    assert whole.equals(housewise.episodes(played / "runs" / "long" / "episodes")) and len(whole) == 3
     assert len(housewise.events(played / "runs" / "long")) == len(housewise.events([run, run]))
 
 

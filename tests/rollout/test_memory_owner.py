@@ -40,10 +40,10 @@ def run(folder: Path, *words: object, code: int = 0) -> subprocess.CompletedProc
     ("words", "person", "written"),
     [
         ((*HOUSES, "--memory", "ada", "--workers", "2"), "ada", True),
-        ((*HOUSE, "--memory", "ada", "learn=run"), "ada", True),
-        ((*HOUSE, "--memory", "majority"), "majority", True),
+        pytest.param((*HOUSE, "--memory", "ada", "learn=run"), "ada", True, marks=pytest.mark.slow),
+        pytest.param((*HOUSE, "--memory", "majority"), "majority", True, marks=pytest.mark.slow),
         ((*HOUSE, "--memory", "mia", "--person", "mia.yaml"), "mia.yaml", True),
-        ((*HOUSE, "--memory", "ada", "--person", "farid"), "farid", False),
+        pytest.param((*HOUSE, "--memory", "ada", "--person", "farid"), "farid", False, marks=pytest.mark.slow),
         ((*HOUSES, "--memory", "carl", "learn=run", "--workers", "2"), "majority", False),
         ((*BREAKFAST, "--memory", "juan"), "juan", True),
         ((*BREAKFAST, "--memory", "juan", "person=miranda"), "miranda", False),

@@ -68,7 +68,7 @@ def children(parent: int) -> set[int]:
 
 
 def test_processes_end_with_the_one_that_made_them(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "housewise", "run", "--planner", "scripted", "--houses", "40", "max_steps=150"]
+    command = [sys.executable, "-m", "housewise", "run", "--planner", "scripted", "--houses", "40", "max_steps=60"]
     program = subprocess.Popen([*command, "--workers", "2", "--out", str(tmp_path)], stdout=subprocess.DEVNULL)
     end = time.monotonic() + 60
     while time.monotonic() < end and not list(tmp_path.glob("episodes/*.jsonl")):
@@ -83,7 +83,7 @@ def test_processes_end_with_the_one_that_made_them(tmp_path: Path) -> None:
 
 
 def test_a_process_that_is_killed_is_told_of(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "housewise", "run", "--planner", "scripted", "--houses", "40", "max_steps=150"]
+    command = [sys.executable, "-m", "housewise", "run", "--planner", "scripted", "--houses", "40", "max_steps=60"]
     with subprocess.Popen(
         [*command, "--workers", "2", "--out", str(tmp_path)],
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,

@@ -109,7 +109,7 @@ def test_files_that_begin_with_a_dot_are_nobodys(tmp_path: Path) -> None:
     assert len(load_profiles(people)) == 1 and memories.people() == ["ada"]
     assert find_paths(out, "**/episodes/*.jsonl") == [out / "episodes" / "generated-0-0000-run0.jsonl"]
     assert not has_episodes(out / ".ipynb_checkpoints")
-    for words in (("report", out), ("memory", "show", "ada", "--memories", tmp_path / "memories")):
+    for words in (("report", out, "--no-film"), ("memory", "show", "ada", "--memories", tmp_path / "memories")):
         done = housewise(*words)
         assert done.returncode == 0 and "Left out" not in done.stdout, done.stdout + done.stderr
     housewise("run", "houses=1", "planner=scripted", "max_steps=60", "--out", out, code=0)

@@ -262,7 +262,7 @@ PIECES += [
 ]
 
 
-@settings(max_examples=1000)
+@settings(max_examples=300)
 @given(st.text(max_size=400) | st.lists(st.sampled_from(PIECES), max_size=60).map("".join))
 def test_any_reply_gives_steps_with_known_names_or_problems(reply: str) -> None:
     assert len(parse_any_plan(reply, HOUSE, most=10).steps) <= 10
@@ -282,18 +282,22 @@ HOSTILE += ("<think>", "</think>", "mission ", "mission is ", "plan is now ", "s
 HOSTILE += ("- 1. ", "go to a\n", "a-", "a'", "\u00a0", "**", "🤖")
 
 HANGS = """
-import sys
+import sys, time
 from housewise.agent.personalize.plan_normalizer import parse_any_plan
 from housewise.worlds.house.name_resolution import Vocabulary
+def parse(text):
+    start = time.process_time()
+    parse_any_plan(text, Vocabulary())
+    assert time.process_time() - start < 2, ascii(text[:50])
 for unit in sys.argv[1:]:
     for start in ("", "go to a ", '{"action":"go to",', "| 1 |"):
-        parse_any_plan((start + unit * 10_000)[:10_000], Vocabulary())
-    parse_any_plan(unit * (200_000 // len(unit)), Vocabulary())
-    parse_any_plan((unit * 10_000)[:10_000] + "x mission complete", Vocabulary())
+        parse((start + unit * 4_000)[:4_000])
+    parse(unit * (200_000 // len(unit)))
+    parse((unit * 4_000)[:4_000] + "x mission complete")
 for start in ("place", "place a", "place a on", "pick", "pick a", "go", "go to a", "take a from", "step 1"):
     for unit in (" ", "\\t", "a ", " on", " up", " from", "from ", " and", ",", "step 1", " mission"):
         for line in ((start + unit * 300)[:290] + "x", (start + unit * 300)[:280] + "x mission complete"):
-            parse_any_plan("\\n".join([line] * 60), Vocabulary())
+            parse("\\n".join([line] * 10))
 """
 
 

@@ -48,7 +48,7 @@ def test_a_run_against_a_server(tmp_path: Path, server: ChatServer) -> None:
 
 def test_kill_and_resume(tmp_path: Path) -> None:
     out = tmp_path / "run"
-    arguments = ["run", "--houses", "3", "--planner", "scripted", "max_steps=120", "--out", str(out)]
+    arguments = ["run", "--houses", "3", "--planner", "scripted", "max_steps=60", "--out", str(out)]
     first = out / "episodes" / "generated-0-0000-run0.jsonl"
     second = out / "episodes" / "generated-1-0001-run0.jsonl.partial"
     with started_module("housewise.cli", arguments) as program:

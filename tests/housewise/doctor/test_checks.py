@@ -30,7 +30,11 @@ from tests.housewise.doctor.asking import HABITAT, KEY, asked_alone, by_what, pa
 
 
 @pytest.mark.parametrize(
-    ("end", "details"), [("os._exit(7)", "exit code 7"), ("raise RuntimeError('no EGL device')", "no EGL device")]
+    ("end", "details"),
+    [
+        ("os._exit(7)", "exit code 7"),
+        pytest.param("raise RuntimeError('no EGL device')", "no EGL device", marks=pytest.mark.slow),
+    ],
 )
 def test_a_broken_habitat_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: str, details: str) -> None:
     package(tmp_path / "fakes", "habitat_sim", HABITAT.format(end=end))

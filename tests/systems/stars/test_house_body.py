@@ -30,9 +30,8 @@ def body_in(name: str) -> HouseBody:
 QUICKEST = "organize office"
 
 
-@pytest.mark.parametrize(
-    "name", [name if name == QUICKEST else pytest.param(name, marks=pytest.mark.slow) for name in TASKS]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TASKS)
 def test_all_that_a_person_wants_can_be_done_in_the_house(name: str) -> None:
     task, analyser = load_task_and_analyser(name)
     body, person, state = body_in(name), SimulatedUser(task), task.start()
@@ -69,6 +68,7 @@ def test_an_episode_in_3d_is_that_in_symbols_with_steps_of_a_body(server: ChatSe
     assert scores["house"]["steps"] == taken > scores["symbols"]["steps"] == len(acts["symbols"])
 
 
+@pytest.mark.slow
 def test_the_second_time_in_3d_needs_neither_model_nor_person(server: ChatServer, tmp_path: Path) -> None:
     kept = ("--memory", "ann", f"memory.folder={tmp_path / 'kept'}")
     stars(*asking(server, *kept, "memory.new=true", "--out", tmp_path / "first"))

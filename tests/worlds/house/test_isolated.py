@@ -124,7 +124,7 @@ sys.stdin.read()
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux's /proc")
-@pytest.mark.parametrize("who", ["simulator", "program"])
+@pytest.mark.parametrize("who", [pytest.param("simulator", marks=pytest.mark.slow), "program"])
 def test_no_temporary_files_are_left_after_a_kill(tmp_path: Path, who: str) -> None:
     env = os.environ | {"TMPDIR": str(tmp_path)}
     command = [sys.executable, "-c", PROGRAM]

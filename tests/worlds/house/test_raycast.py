@@ -99,6 +99,26 @@ def test_the_aim_is_the_object_at_the_image_centre(toy: RearrangementTask, body:
         assert simulator.aimed_at(along - 0.01) is None
 
 
+@settings(max_examples=40)
+@given(BODIES, st.sampled_from([Camera(), Camera(width=37, height=65, field_of_view=2.5, above_floor=0.5)]))
+def test_packets_without_an_object_are_left_out_of_the_same_picture(
+    toy: RearrangementTask, body: BodyPose, camera: Camera
+) -> None:
+    # Also objects in the air, through which the camera looks.
+    poses = [Pose(moved.pose.position) for moved in toy.episode.objects]
+    poses[0] = Pose((body.x + 0.05, camera.above_floor, body.z))
+    views = []
+    for traces_all in (False, True):
+        simulator = started(toy, camera=camera)
+        for moved, pose in zip(toy.episode.objects, poses, strict=True):
+            simulator.move_object(moved.key, pose)
+        if traces_all:
+            simulator._picture.packets_around = lambda *_: None  # type: ignore[method-assign,assignment]
+        views.append(simulator.observe(body))
+    for name in ("rgb", "depth", "instance", "semantic"):
+        assert (getattr(views[0], name) == getattr(views[1], name)).all()
+
+
 def test_two_simulators_return_the_same_observation(toy: RearrangementTask) -> None:
     body = BodyPose(2.2, 2.4, 2.8, -0.6)
     one, other = started(toy).observe(body), started(toy).observe(body)

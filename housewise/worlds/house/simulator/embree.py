@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections import deque
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import metadata
@@ -38,11 +39,13 @@ class _Embree:
         library: Embree's functions.
         device: Embree's device, to which its scenes belong.
         width: Number of rays in a packet.
+        intersect: Embree's function that traces a packet.
     """
 
     library: ctypes.PyDLL
     device: ctypes.c_void_p
     width: int
+    intersect: Callable[[Any, Any, Any, Any], None]
 
 
 @lru_cache(maxsize=1)
@@ -64,7 +67,9 @@ def _embree() -> _Embree:
     # Search trees of houses are built quickly, and the workers of a run need the other cores.
     device = pointer(library.rtcNewDevice(b"threads=1"))
     width = next((width for width, key in _TAKES_PACKETS_OF.items() if library.rtcGetDeviceProperty(device, key)), 4)
-    return _Embree(library, device, width)
+    intersect = getattr(library, f"rtcIntersect{width}")
+    intersect.restype = None
+    return _Embree(library, device, width, intersect)
 
 
 class Triangles:
@@ -125,13 +130,17 @@ class Rays:
 
     Args:
         directions: (height, width, 3) unit vectors in the camera's frame.
+
+    Attributes:
+        tile: Rows and columns of the pixels of a packet. Packets are numbered row by row.
+        tiles: Rows and columns of the packets of the image.
     """
 
     def __init__(self, directions: NDArray[np.float32]) -> None:
         height, across, _ = directions.shape
         width = _embree().width
-        high, wide = _TILES[width]
-        rows, columns = -(-height // high), -(-across // wide)
+        self.tile = high, wide = _TILES[width]
+        self.tiles = rows, columns = -(-height // high), -(-across // wide)
         # The image is padded to whole tiles; each pixel has a lane in the packet of its tile.
         spare = ((0, rows * high - height), (0, columns * wide - across), (0, 0))
         directions = np.pad(directions, spare, mode="edge")
@@ -145,7 +154,7 @@ class Rays:
         lane = lanes[:height, :across].ravel()
         self._first = lane // width * (_ROWS * width) + lane % width
         first, apart = self._packets.ctypes.data, self._packets.strides[0]
-        self._addresses = [ctypes.c_void_p(first + number * apart) for number in range(len(self._packets))]
+        self._addresses = [_argument(first + number * apart) for number in range(len(self._packets))]
         self._all_lanes = _aligned_zeros((width,)).view(np.int32)
         self._all_lanes[:] = -1
         self._arguments = np.array([_COHERENT, _ALL_FEATURES, *[0] * 8], dtype=np.uint32)
@@ -162,12 +171,17 @@ class Rays:
         self._packets[:, _FAR] = np.inf
         self._numbers[:, _TRIANGLE : _LAYER + 1] = -1
 
-    def trace(self, layer: Triangles) -> None:
-        """Find the nearest hits of the rays, also against the layers traced before."""
-        intersect = getattr(_embree().library, f"rtcIntersect{_embree().width}")
-        lanes, arguments = (ctypes.c_void_p(array.ctypes.data) for array in (self._all_lanes, self._arguments))
-        calls = map(intersect, repeat(lanes), repeat(layer.handle), self._addresses, repeat(arguments))
-        deque(calls, maxlen=0)
+    def trace(self, layer: Triangles, packets: Sequence[int] | None = None) -> None:
+        """Find the nearest hits of the rays, also against the layers traced before.
+
+        Args:
+            layer: The triangles.
+            packets: Numbers of the packets that are traced, or None for all.
+        """
+        addresses = self._addresses if packets is None else [self._addresses[number] for number in packets]
+        lanes, arguments = (_argument(array.ctypes.data) for array in (self._all_lanes, self._arguments))
+        scene = _argument(layer.handle.value)
+        deque(map(_embree().intersect, repeat(lanes), repeat(scene), addresses, repeat(arguments)), maxlen=0)
 
     @property
     def distance(self) -> NDArray[np.float32]:
@@ -186,6 +200,11 @@ class Rays:
 
     def _read(self, packets: NDArray[Any], row: int) -> NDArray[Any]:
         return np.asarray(packets.reshape(-1).take(self._first + row * packets.shape[2]))
+
+
+def _argument(address: int | None) -> Any:
+    """Return an address as an argument of ctypes that is converted once, and not in each of thousands of calls."""
+    return ctypes.c_void_p.from_param(address)
 
 
 def _aligned_zeros(shape: tuple[int, ...]) -> NDArray[np.float32]:

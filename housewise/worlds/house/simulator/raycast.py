@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 from weakref import WeakValueDictionary
@@ -20,6 +20,8 @@ from housewise.worlds.house.simulator.house_simulator import HouseSimulator
 from housewise.worlds.house.simulator.shading import SKY, shaded_colors
 
 _STATIC, _MOVING = 0, 1
+_NEAR = 1e-3
+"""Distance from the plane of the lens at which a corner counts as beside it, metres."""
 
 
 class MeshLayer:
@@ -33,10 +35,13 @@ class MeshLayer:
         owner: (triangles + 1,) instance number of each triangle.
         color: (triangles + 1, 3) shaded RGB.
         triangles: Search tree of the triangles.
+        starts: Number of the first corner of each part that has corners.
     """
 
     def __init__(self, number: int, parts: Sequence[tuple[int, Mesh]]) -> None:
         mesh = Mesh.join([mesh for _, mesh in parts])
+        counts = [len(mesh.vertices) for _, mesh in parts if len(mesh.vertices)]
+        self.starts = np.cumsum([0, *counts[:-1]]) if counts else np.zeros(0, dtype=np.int64)
         owners = [np.full(len(mesh.faces), number, dtype=np.int32) for number, mesh in parts]
         # The last row is that of rays without a hit, whose triangle is -1.
         self.owner = np.concatenate([*owners, np.zeros(1, dtype=np.int32)])
@@ -66,6 +71,41 @@ class CameraRays(Rays):
     def __reduce__(self) -> tuple[Any, ...]:
         """Make a copy allocate its own packets."""
         return type(self), (self._camera,)
+
+    def packets_around(self, layer: MeshLayer, lens: Array, rotation: Array) -> list[int]:
+        """Return the numbers of the packets whose rays may hit a layer.
+
+        These are the packets of the rectangles around the parts of the layer in the image, and a pixel more.
+
+        Args:
+            layer: The layer.
+            lens: (3,) origin of the rays in the world.
+            rotation: (3, 3) from the camera's frame to the world.
+        """
+        shown = np.zeros(self.tiles, dtype=bool)
+        for across, down in self._rectangles(layer, lens, rotation):
+            shown[down, across] = True
+        packets: list[int] = np.flatnonzero(shown).tolist()
+        return packets
+
+    def _rectangles(self, layer: MeshLayer, lens: Array, rotation: Array) -> Iterator[tuple[slice, slice]]:
+        """Yield the columns and rows of packets around each part of a layer that is not behind the camera."""
+        if not len(layer.starts):
+            return
+        right, up, back = rotation.T @ (layer.triangles.vertices - lens).T
+        half, ahead = np.tan(self._camera.field_of_view / 2), np.maximum(-back, _NEAR)
+        pixels = self._camera.width / 2 / half / ahead
+        places = np.stack([self._camera.width / 2 + right * pixels, self._camera.height / 2 - up * pixels])
+        per_tile = np.array([[self.tile[1]], [self.tile[0]]])
+        most = np.array([[self.tiles[1]], [self.tiles[0]]])
+        first = np.clip((np.minimum.reduceat(places, layer.starts, axis=1) - 1) // per_tile, 0, most).astype(int)
+        last = np.clip((np.maximum.reduceat(places, layer.starts, axis=1) + 1) // per_tile + 1, 0, most).astype(int)
+        nearest, farthest = (kind.reduceat(-back, layer.starts) for kind in (np.minimum, np.maximum))
+        # What is beside the lens as well as in front of it may be anywhere in the image.
+        first[:, nearest <= _NEAR], last[:, nearest <= _NEAR] = 0, most
+        last[:, farthest < -_NEAR] = 0
+        for (left, top), (after, below) in zip(first.T.tolist(), last.T.tolist(), strict=True):
+            yield slice(left, after), slice(top, below)
 
 
 class RaycastSimulator(HouseSimulator):
@@ -140,9 +180,10 @@ class RaycastSimulator(HouseSimulator):
             self._moving = MeshLayer(_MOVING, shown)
         moving = self._moving
         lens = np.array([body.x, self.navmesh.height + self.camera.above_floor, body.z])
-        rays.aim(lens, camera_rotation(body))
+        rotation = camera_rotation(body)
+        rays.aim(lens, rotation)
         # Where an object touches furniture, the hit of the layer traced last counts.
-        rays.trace(moving.triangles)
+        rays.trace(moving.triangles, rays.packets_around(moving, lens, rotation))
         rays.trace(self._static.triangles)
         triangle, on_object = rays.triangle, np.flatnonzero(rays.layer == _MOVING)
         owner = self._static.owner.take(triangle, mode="wrap")

@@ -1,5 +1,6 @@
 """The scripted cook: what it fulfils from the start, and from wherever another cook stopped."""
 
+import functools
 import random
 
 import pytest
@@ -14,6 +15,8 @@ from housewise.worlds.kitchen.world import TextKitchen
 from tests.people.kitchen.breakfasts import KITCHEN, make_preference, single_preference_profile
 from tests.people.kitchen.sixteen import ADAPT_PEOPLE
 from tests.worlds.kitchen.moves import draw_action
+
+invented = functools.cache(invent_profile)
 
 
 def finish(world: TextKitchen, cook: OracleCook, most: int = 60) -> None:
@@ -44,7 +47,7 @@ def test_fulfils_all_that_can_be_for_each_of_the_sixteen(person):
 @pytest.mark.parametrize("seed", range(20))
 def test_goes_on_from_what_a_student_left(seed):
     rng = random.Random(seed)
-    person = list(ADAPT_PEOPLE.values())[seed % 16] if seed % 2 else invent_profile(seed)
+    person = list(ADAPT_PEOPLE.values())[seed % 16] if seed % 2 else invented(seed)
     task = rng.randint(1, 8)
     world = TextKitchen(task, seed=seed, max_steps=1000)
     other = OracleCook(invent_profile(seed + 1000), task)
@@ -135,15 +138,14 @@ def test_ways_to_say_a_wish_are_about_what_there_is():
     content = yaml.safe_load(PHRASINGS_FILE.read_text(encoding="utf-8"))
     groups = {*KITCHEN.groups, "sweet breakfast"}
     assert set(content["words"]) <= groups
-    said = {wish.text for seed in range(30) for wish in invent_profile(seed).preferences}
+    said = {wish.text for seed in range(30) for wish in invented(seed).preferences}
     assert len(said) > 200 and not any("{" in text or "_" in text for text in said)
 
 
 def test_invented_people_are_the_same_for_one_seed_and_never_contradict_themselves():
-    assert invent_profile(3) == invent_profile(3)
-    assert invent_profile(3) != invent_profile(4)
+    assert invent_profile(3) == invented(3) != invented(4)
     for seed in range(10):
-        person = invent_profile(seed)
+        person = invented(seed)
         assert 10 <= len(person.preferences) <= 19
         assert sum(wish.category == "preparation" for wish in person.preferences) <= 1
         assert 20 <= len(invent_profile(seed, (20, 32)).preferences) <= 32
