@@ -34,7 +34,7 @@ from housewise.experiments.measured_values import (
     read_measured,
 )
 from housewise.experiments.published import read_published
-from housewise.experiments.trainings import OpenedTraining, check_run_overrides, open_training
+from housewise.experiments.trainings import OpenedTraining, check_run_overrides, check_training_overrides, open_training
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run, has_episodes, load_run
@@ -90,7 +90,10 @@ class ExperimentRunner:
         known = self.experiment.inputs
         if unknown := sorted(self.inputs.keys() - known.keys()):
             raise UserError(f"--input {unknown[0]}: no such input; {suggest_names(unknown[0], known)}")
-        check_run_overrides(self.experiment.system, self._overrides_of(), self.experiment.trainings)
+        asked = {(run.model[0].folder, run.model[1]): run.model for run in self.grid.runs if run.model is not None}
+        trainings = self.experiment.trainings.keys()
+        check_run_overrides(self.experiment.system, self._overrides_of(), trainings)
+        check_training_overrides(self.overrides, trainings - {training.name for training, _ in asked.values()})
         if self.experiment.published is not None:
             read_published(self.experiment.published.file)
         for cell, function in self.grid.function_cells:
@@ -102,7 +105,6 @@ class ExperimentRunner:
             # A model that is trained later is not there yet.
             if planned.model is None:
                 self._open(planned, {}).check_start()
-        asked = {(run.model[0].folder, run.model[1]): run.model for run in self.grid.runs if run.model is not None}
         opened = {training.folder: self._open_training(training, phase) for training, phase in asked.values()}
         for folder, training in opened.items():
             try:

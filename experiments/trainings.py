@@ -94,6 +94,23 @@ def check_run_overrides(system: str, overrides: Sequence[str], trainings: Collec
             raise UserError(f"{word}: no training {first!r}; did you mean {close[0]}.{rest}?")
 
 
+def check_training_overrides(overrides: Sequence[str], unused: Collection[str]) -> None:
+    """Check that no setting is one of a training that is left out.
+
+    Args:
+        overrides: Settings as ``key=value``.
+        unused: Names of the trainings whose models no run asks.
+
+    Raises:
+        UserError: A setting begins with the name of such a training.
+    """
+    for word in overrides:
+        if word.partition(".")[0] in unused:
+            raise UserError(
+                f"{word}: no run of the chosen levels (--quick, --only) asks a model of this training; leave it out"
+            )
+
+
 def _open_personalize(config: Path | None, settings: Mapping[str, Any], overrides: Sequence[str]) -> OpenedTraining:
     from housewise.selftrain.personalize.planned_phases import model_phases
     from housewise.selftrain.personalize.self_training import SelfTraining

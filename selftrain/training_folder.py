@@ -198,6 +198,9 @@ class TrainingFolder:
 
     def check_trainer(self, config: TrainingConfig) -> None:
         """Check that a model can be trained with some settings, before anything is played; see Trainer.check."""
+        if self.base_url and config.trainer == "local":
+            remedy = f"leave it out, or set {config.key('trainer')}=openai"
+            raise UserError(f"base_url: training on this machine asks no server; {remedy}")
         self._open_trainer(config, ignore_progress).check(self.start)
 
     def train(

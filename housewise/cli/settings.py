@@ -119,8 +119,22 @@ def _find_sections(name: str, config: Path | None) -> list[SettingSection]:
     derived = nested_differences(loaded.model_dump(mode="json"), defaults)
     if name in plugin_names(PLANNERS):
         part, section = getattr(loaded, _PLANNER_SECTION), _PLANNER_SECTION
-        return list(list_sections(part, section, defaults[section], derived.get(section)))
+        own = set(_keys_of_planner(part, name))
+        found = list_sections(part, section, defaults[section], derived.get(section))
+        kept = (replace(each, settings=tuple(row for row in each.settings if row.name in own)) for each in found)
+        return [each for each in kept if each.settings]
     return list(list_sections(loaded, "", defaults, derived))
+
+
+def _keys_of_planner(settings: BaseModel, name: str) -> Iterator[str]:
+    """Yield the dotted keys of the settings that concern a planner."""
+    from housewise.core.setting_effects import list_marked_settings
+    from housewise.systems.personalize.planners import reads_model_settings
+
+    has_model = reads_model_settings(name)
+    for each in list_marked_settings(settings, f"{_PLANNER_SECTION}."):
+        if each.is_active and (has_model or not each.mark.needs_model):
+            yield each.key
 
 
 def _load(name: str, config: Path | None) -> tuple[BaseModel, Mapping[str, Any]]:

@@ -64,7 +64,7 @@ class SettingSection:
 
     Attributes:
         name: Dotted name, empty for settings outside of all sections.
-        description: What the section is about, in one sentence.
+        description: What the section is about.
         settings: The settings of the section itself.
     """
 
@@ -158,8 +158,9 @@ def _comment(text: str, indent: str, hanging: str = "") -> list[str]:
 
 
 def _summarise_class(settings: type[BaseModel]) -> str:
-    """Return the first line of a docstring without what only concerns programmers."""
-    first = (settings.__doc__ or "").strip().partition("\n")[0].partition("; see ")[0].replace("``", "")
+    """Return the first paragraph of a docstring without what only concerns programmers."""
+    paragraph = " ".join((settings.__doc__ or "").strip().partition("\n\n")[0].split())
+    first = paragraph.partition("; see ")[0].replace("``", "")
     return first if not first or first.endswith(".") else f"{first}."
 
 

@@ -19,6 +19,15 @@ from housewise.core.text_files import read_text
 
 _Model = TypeVar("_Model", bound=BaseModel)
 
+_PROBLEMS = {
+    "extra_forbidden": "there is no such field",
+    "model_type": "expected fields and their values",  # pydantic's message names a class
+    "dict_type": "expected keys and their values",
+    "list_type": "expected a list",
+    "tuple_type": "expected a list",
+}
+"""Problems by pydantic's type of error, where its own message speaks of Python."""
+
 
 class StrictModel(BaseModel):
     """Base of the classes of files and their parts: immutable, and an unknown field is an error."""
@@ -93,9 +102,12 @@ def first_repeated(values: Iterable[str]) -> str | None:
 
 
 def describe_validation_error(error: ValidationError) -> str:
-    """Return the first problem of a validation as ``field NAME: what is wrong``, on one line."""
-    first = error.errors(include_url=False, include_input=False)[0]
+    """Return the first problem of a validation as ``field NAME: what is wrong``, on one line.
+
+    An unknown field comes first: it may be a misspelled one, which is then missing.
+    """
+    errors = error.errors(include_url=False, include_input=False)
+    first = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
     field, problem = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
-    if first["type"] == "model_type":  # its message would name a class
-        problem = "expected fields and their values"
+    problem = _PROBLEMS.get(first["type"], problem)
     return excerpt(f"field {field}: {problem}" if field else problem)

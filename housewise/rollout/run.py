@@ -293,12 +293,18 @@ class Run:
 
     def _check_folder(self) -> None:
         path = self.folder / "config.json"
+        # Without a played episode, other settings lose nothing.
+        has_played = has_episodes(self.episodes)
         if not path.exists():
+            if has_played:
+                raise UserError(
+                    f"{path}: is missing, so that nobody knows with which settings the episodes beside it were played; "
+                    "restore it, or choose another folder with --out"
+                )
             return
         # The settings are only compared, so that trusting their code is safe.
         earlier = read_run_settings(path, trust_code=True)
-        # Without a played episode, other settings lose nothing.
-        if not has_episodes(self.episodes):
+        if not has_played:
             return
         if earlier.system != self.settings.system:
             raise UserError(

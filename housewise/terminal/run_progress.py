@@ -151,14 +151,16 @@ def failure_lines(failed: Mapping[str, Any]) -> list[str]:
 @contextmanager
 def resume_hint(console: Console, out: Path) -> Iterator[None]:
     """Add how to resume a run to the error or interrupt that stops it."""
+    command = f"the same command with --out {shlex.quote(str(out))}"
     try:
         yield
     except LimitReachedError as error:
-        remedy = f"the same command with --out {shlex.quote(str(out))} and a higher limit resumes the run"
-        raise LimitReachedError(f"{error}; {remedy}", error.figures) from error
-    except (KeyboardInterrupt, UserError):
+        raise LimitReachedError(f"{error}; {command} and a higher limit resumes the run", error.figures) from error
+    except (KeyboardInterrupt, UserError) as error:
         if find_paths(out, "**/*.jsonl*"):
-            print_lines(console, f"to resume: the same command with --out {shlex.quote(str(out))}")
+            # The line stands before the error, which may ask for something else first, such as deleting a file.
+            is_enough = isinstance(error, KeyboardInterrupt | RunEndedError)
+            print_lines(console, f"to resume{'' if is_enough else ', after what the error below asks for'}: {command}")
         raise
 
 

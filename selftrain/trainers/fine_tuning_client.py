@@ -13,7 +13,7 @@ import openai
 
 from housewise.core.errors import UserError
 from housewise.core.redaction import redact_passwords, redact_url, remove_secrets, secret_texts
-from housewise.core.urls import is_loopback
+from housewise.core.urls import is_loopback, is_web_url
 from housewise.language.server.connection import describe_setup_problem
 from housewise.language.server.endpoint import OPENAI_URL
 from housewise.language.server.responses import retry_after
@@ -192,6 +192,8 @@ def _open_client(base_url: str | None) -> openai.OpenAI:
     key = os.environ.get("OPENAI_API_KEY") or ("none" if address else "")
     if not key:
         raise UserError("there is no API key; set OPENAI_API_KEY, or give base_url for a server of your own")
+    if address and not is_web_url(address):
+        raise UserError("base_url is not a web address; give it as http://host:port/v1")
     try:
         direct = openai.DefaultHttpxClient(trust_env=False) if address and is_loopback(address) else None
         # The library would repeat a request whose answer was lost, and so start a second job.

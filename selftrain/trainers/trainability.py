@@ -23,7 +23,6 @@ def check_trainable(model: str, adapter: str | None, config: TrainingConfig) -> 
         UserError: It cannot; the message names the setting, or what the model lacks.
     """
     from housewise.language.local.model_runner import check_architecture
-    from housewise.selftrain.trainers.lora import check_adapter_fits
     from housewise.selftrain.trainers.memory_check import check_gpu_memory
 
     # A launcher may start its processes on another machine.
@@ -49,4 +48,7 @@ def check_trainable(model: str, adapter: str | None, config: TrainingConfig) -> 
     if config.launcher is None:
         check_gpu_memory(config, network)
     if config.method == "lora" and adapter is None:
+        # PEFT takes seconds to import, which a model that cannot be read does not wait for.
+        from housewise.selftrain.trainers.lora import check_adapter_fits
+
         check_adapter_fits(network, config, config.key("targets"))

@@ -6,12 +6,16 @@ import pytest
 from pydantic import BaseModel
 
 from housewise.core.errors import DataError, UserError
-from housewise.core.validation import read_model, validate_json, validate_model
+from housewise.core.validation import StrictModel, read_model, validate_json, validate_model
 
 
 class Cup(BaseModel):
     size: int
     name: str = "cup"
+
+
+class StrictCup(StrictModel):
+    size: int
 
 
 class CupError(UserError):
@@ -40,5 +44,7 @@ def test_values_and_json_lines_name_their_source() -> None:
     assert validate_model(Cup, {"size": 3}, "a record") == validate_json(Cup, '{"size": 3}', "line 1")
     with pytest.raises(DataError, match=r"^a record: field size: Field required; correct it$"):
         validate_model(Cup, {}, "a record")
+    with pytest.raises(DataError, match=r"^a record: field sise: there is no such field; correct it$"):
+        validate_model(StrictCup, {"sise": 3}, "a record")
     with pytest.raises(DataError, match=r"^line 1: not a cup \(expected fields and their values\); mend it$"):
         validate_json(Cup, "3", "line 1", "mend it", "a cup")

@@ -102,7 +102,7 @@ def test_levels_give_parts_of_a_source(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "changes, message",
     [
-        ({"measure": ["success_rate"]}, "field measure: Extra inputs"),
+        ({"measure": ["success_rate"]}, "field measure: there is no such field"),
         ({"system": "robots"}, "field system: no 'robots'; available: "),
         ({"axes": {}}, "field axes: "),
         ({"axes": {"row": {}}}, "field axes.row: "),

@@ -184,6 +184,19 @@ def test_misplaced_settings_of_a_training_are_explained(
     assert message in call_housewise("experiment", "mine.yaml", "--out", "out", word, code=2).stderr
 
 
+def test_settings_of_a_training_that_is_left_out_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = "start: {runs: {test: {model: null}}}"
+    (tmp_path / "mine.yaml").write_text(
+        _SCHOOL.replace("IL: {}", f"IL: {{}}, {start}") + "quick: {axes: {row: [start]}}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    for words in (["--quick"], ["--only", "row=start"]):
+        told = call_housewise(
+            "experiment", "mine.yaml", *words, "--out", "out", "school.training.rank=4", code=2
+        ).stderr
+        assert "school.training.rank=4: no run of the chosen levels (--quick, --only) asks a model of this" in told
+
+
 @pytest.mark.parametrize(
     "words",
     [

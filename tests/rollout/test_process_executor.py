@@ -57,7 +57,7 @@ def test_records_are_the_same_as_of_one_thread(tmp_path: Path) -> None:
 
 
 def test_what_the_user_has_to_know_comes_through(tmp_path: Path) -> None:
-    config = house_settings(settings={**SHORT, "workers": 2, "planner": "replay", "records": str(tmp_path / "none")})
+    config = house_settings(settings={**SHORT, "workers": 2, "planner": "replay", "records": str(tmp_path)})
     with pytest.raises(UserError, match="no such record"):
         Run(Personalize(config), tmp_path / "run").play()
 

@@ -21,3 +21,10 @@ def test_a_phase_is_trained_by_one_program_at_a_time(tmp_path: Path) -> None:
     with exclusive_lock(tmp_path / "warm-up"), pytest.raises(UserError, match="another program is writing there"):
         training.train("warm-up: train", "warm-up", [pair(0)], TrainingConfig())
     assert not (tmp_path / "warm-up" / "pairs.jsonl").exists()
+
+
+def test_an_address_that_no_training_asks_is_refused_before_anything_is_loaded(tmp_path: Path) -> None:
+    start = ModelReference(model="local:no-such-model")
+    training = TrainingFolder(tmp_path, start, TrainingDisplay(Console(quiet=True)), base_url="http://localhost:1/v1")
+    with pytest.raises(UserError, match="base_url: training on this machine asks no server; leave it out, or set"):
+        training.check_trainer(TrainingConfig())

@@ -18,7 +18,7 @@ class VerifyCompletion(VisitingWrapper):
         plan = self._planner.plan(graph, attempts)
         if not plan.complete or graph.holding is not None or not (missed := missed_targets(graph, attempts)):
             return plan
-        if plan.steps:
+        if any(step.action is not None for step in plan.steps):
             return replace(plan, complete=False)
         calls = tuple(call for each in (plan, *plan.alternatives) for call in each.calls)
         return self.plan_visits(graph, missed, calls)

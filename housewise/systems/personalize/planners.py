@@ -86,6 +86,12 @@ class _PromptedFactory:
         self._prompt_context, self._settings = open_context(settings), settings
 
 
+def reads_model_settings(name: str) -> bool:
+    """Return whether a planner reads settings that need a model: it asks one, has its replies, or writes as it does."""
+    found = load_plugin_or_code(PLANNERS, name, "planner")
+    return find_asks_model(found) is not False or (isinstance(found, type) and issubclass(found, _PromptedFactory))
+
+
 class LLMFactory(_PromptedFactory):
     """Makes LLMPlanner: LLM-Planner, or LLM-Personalize with an adapter."""
 

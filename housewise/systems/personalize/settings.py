@@ -169,7 +169,7 @@ class AgentSettings(Settings):
     behind them and from the inside out: FILE.py:NAME, MODULE:NAME, or the name of a plugin."""
     judging: Annotated[JudgingSettings, NEEDS_MODEL] = JudgingSettings()
     demonstrator: Annotated[DemonstratorSettings, Affects(needs=("planner", "demonstrator"))] = DemonstratorSettings()
-    records: Annotated[str | None, NOT_COMPARED, NEEDS_MODEL] = None
+    records: Annotated[str | None, Affects(compared=False, needs=("planner", "replay"))] = None
     """replay: Folder of the records whose replies are played."""
 
     @field_validator("wrappers", mode="before")

@@ -49,6 +49,7 @@ from housewise.worlds.house.spoken_names import spoken_name
 from housewise.worlds.house.tasks import resolve_preferences
 
 _REPLAY = "replay"
+_RECORDS = "name the episodes folder of an earlier run with --records"
 
 
 _SECONDS_WITHOUT_GRAMMAR = 150.0
@@ -160,8 +161,10 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
                 )
 
     def check_start(self) -> None:
-        """See System.check_start: the simulator."""
+        """See System.check_start: the simulator, and the records of the replay planner."""
         check_simulator(self.settings.world.simulator)
+        if self.settings.agent.planner == _REPLAY:
+            self._replayed_folder()
 
     def files(self) -> dict[str, Path]:
         """See System.files: the prompt, the person, the planner and its wrappers."""
@@ -180,13 +183,19 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
         """
         if self.settings.agent.planner != _REPLAY:
             return None
+        path = self._replayed_folder() / f"{job.name}{FINISHED}"
+        if not path.exists():
+            raise UserError(f"{path}: no such record; {_RECORDS}")
+        return ReplayChatModel([plan.reply for plan in read_house_record(path).plans])
+
+    def _replayed_folder(self) -> Path:
+        """Return the folder of the records whose replies are played."""
         records = self.settings.agent.records
         if records is None:
-            raise UserError("planner=replay needs the records of an earlier run; name their folder with --records")
-        path = Path(records) / f"{job.name}{FINISHED}"
-        if not path.exists():
-            raise UserError(f"{path}: no such record; --records must name the episodes folder of an earlier run")
-        return ReplayChatModel([plan.reply for plan in read_house_record(path).plans])
+            raise UserError(f"planner=replay repeats the replies of records; {_RECORDS}")
+        if not (folder := Path(records)).is_dir():
+            raise UserError(f"{folder}: no such folder; {_RECORDS}")
+        return folder
 
     def open(self, context: EpisodeContext) -> EpisodeSetup:
         """See System.open."""

@@ -77,6 +77,15 @@ def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> Non
     assert llm.plan(graph, [entered, Attempt(HighLevelAction(ActionKind.GO_TO, "mug 1"), False)]).complete
 
 
+def test_an_end_behind_steps_that_cannot_be_read_is_looked_into_without_asking_again(graph: SceneGraph) -> None:
+    model = RecordingModel("tidy up\nstep 2: pick up the moon\nstep 3: mission complete")
+    context = RememberingContext(RememberingTemplate.load("planner"), 10)
+    llm = make_llm_planner(model, context, config=PlannerConfig(wrappers=("verify_completion",)))
+    visits = llm.plan(graph, [])
+    assert [str(step.action) for step in visits.steps] == ["go to kitchen 0", "go to kitchen 0 sink 2"]
+    assert not visits.complete and len(visits.prior_calls) == 1
+
+
 def test_what_led_to_a_second_look_is_kept_with_the_prompt_of_each_reply(graph: SceneGraph) -> None:
     model = RecordingModel("pick up mug 1", "mission complete")
     context = RememberingContext(RememberingTemplate.load("planner"), 10)

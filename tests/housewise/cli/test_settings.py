@@ -151,6 +151,27 @@ def test_the_defaults_are_those_of_a_run() -> None:
     assert {row["name"]: row["default"] for row in planner}["agent.planner"] == "scripted"
 
 
+def test_a_planner_has_no_settings_of_other_planners() -> None:
+    keys = {
+        name: {
+            row["name"].removeprefix("agent.") for row in json.loads(output(call_housewise("settings", name, "--json")))
+        }
+        for name in ("scripted", "replay", "saycan", "demonstrator")
+    }
+    assert keys["scripted"] == {
+        *("planner", "max_plans", "max_idle_plans", "replan_when_blocked", "place_at_random", "wrappers")
+    }
+    for name, own in {"replay": "records", "saycan": "score_actions", "demonstrator": "demonstrator.order"}.items():
+        assert {other for other, found in keys.items() if own in found} == {name}
+        assert "prompt" in keys[name]
+
+
+def test_a_section_is_described_whole() -> None:
+    assert "They need a prompt that judges placements, or one that asks for JSON." in " ".join(
+        output(call_housewise("settings", "llm")).split()
+    )
+
+
 def test_an_unknown_name_is_one_line() -> None:
     assert "no settings of 'personalise'; did you mean personalize?" in one_line(
         call_housewise("settings", "personalise")

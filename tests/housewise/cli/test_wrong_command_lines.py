@@ -36,6 +36,7 @@ WRONG = {
     "run --episodes test": "--data or HOUSEKEEP_DATA",
     "run --houses 2 --data /nowhere": "give one of them",
     "run --planner replay": "--records",
+    "run --planner replay --records nowhere": "nowhere: no such folder; name the episodes folder of an earlier run",
     "run --planner scripted --records runs": "--records: only --planner replay repeats replies, not scripted",
     "run sampling.temprature=0.5": "did you mean sampling.temperature?",
     "run prompt=jugding": "did you mean judging?",
@@ -63,8 +64,10 @@ WRONG = {
 @pytest.mark.parametrize("line", WRONG)
 def test_a_wrong_command_line_ends_in_one_line(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    error = one_line(call_housewise(*line.split(), HOUSEWISE_MEMORY=str(tmp_path / "memories")))
+    done = call_housewise(*line.split(), HOUSEWISE_MEMORY=str(tmp_path / "memories"))
+    error = one_line(done)
     assert error.startswith("error: ") and WRONG[line] in error
+    assert done.stdout == "", "nothing is begun"
 
 
 def test_a_group_without_a_command_shows_its_help() -> None:

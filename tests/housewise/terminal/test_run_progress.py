@@ -6,13 +6,15 @@ from typing import Any
 import pytest
 
 from housewise.core.console import Console
+from housewise.core.errors import UserError
+from housewise.rollout.failures import RunEndedError
 from housewise.rollout.run import Run
 from housewise.rollout.scores import compute_metrics
 from housewise.rollout.system import find_system
 from housewise.systems.adapt.system import Adapt
 from housewise.systems.basis.system import Basis
 from housewise.systems.personalize.system import Personalize
-from housewise.terminal.run_progress import _print_figures, announcement_lines, quick_episodes
+from housewise.terminal.run_progress import _print_figures, announcement_lines, quick_episodes, resume_hint
 
 
 def said_of(folder: Path, **settings: Any) -> str:
@@ -77,6 +79,23 @@ def test_a_quick_run_plays_the_first_episodes_and_the_same_run_the_others(tmp_pa
     rest = Run(Personalize(Personalize.load(settings=settings)), tmp_path)
     assert (len(rest.finished_jobs), len(rest.open_jobs)) == (1, 2)
     assert "1 of 3 episodes are finished already; playing the other 2" in " ".join(announcement_lines(rest))
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (KeyboardInterrupt(), "to resume: the same command with --out "),
+        (RunEndedError("an episode failed"), "to resume: the same command with --out "),
+        (UserError("delete a file"), "to resume, after what the error below asks for: the same command with --out "),
+    ],
+)
+def test_what_an_error_asks_for_comes_before_resuming(
+    error: BaseException, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "generated-0-0000-run0.jsonl").touch()
+    with pytest.raises(type(error)), resume_hint(Console(), tmp_path):
+        raise error
+    assert capsys.readouterr().out.startswith(said)
 
 
 def test_a_quick_run_takes_some_two_minutes() -> None:

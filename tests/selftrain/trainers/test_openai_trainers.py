@@ -136,6 +136,11 @@ def test_an_empty_address_in_the_environment_is_none(monkeypatch: pytest.MonkeyP
     assert _open_client(None).base_url == "https://api.openai.com/v1/"
 
 
+def test_an_address_that_is_none_is_refused_before_anything_is_played() -> None:
+    with pytest.raises(UserError, match="base_url is not a web address; give it as http://host:port/v1"):
+        OpenAITrainer(training(trainer="openai"), base_url="[").check(ModelReference(model="gpt-4o"))
+
+
 @pytest.mark.parametrize("url", [None, ""])
 def test_no_key(monkeypatch: pytest.MonkeyPatch, url: str | None) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)

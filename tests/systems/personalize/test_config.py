@@ -211,6 +211,13 @@ def begin(folder: Path, config: str) -> None:
     (folder / "config.json").write_text(config)
 
 
+def test_episodes_whose_settings_were_deleted_are_not_resumed(tmp_path: Path) -> None:
+    begin(tmp_path, "{}")
+    (tmp_path / "config.json").unlink()
+    with pytest.raises(UserError, match=r"config\.json: is missing.*; restore it, or choose another folder with --out"):
+        Run(Personalize(house_settings()), tmp_path)
+
+
 def test_a_password_of_an_address_is_not_kept(tmp_path: Path) -> None:
     address = "http://somebody:pass/word@127.0.0.1:9/v1?key=abc"
     config = house_settings(settings={"base_url": address, "model": "m"})
