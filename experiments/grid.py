@@ -183,7 +183,7 @@ class Grid:
         if source.run is None:
             raise UserError(f"runs.{name}.memory: names no run at {', '.join(levels.values())}")
         axes = self.experiment.axes_of(self.experiment.runs[source.run])
-        run = self._plan(source.run, _select_levels(source, source.run, axes, levels))
+        run = self._plan(source.run, self._select_levels(source, source.run, axes, levels))
         if run is None:
             raise UserError(f"runs.{name}.memory: {source.run} is not played at these levels; name another run")
         return run, source.notes
@@ -195,10 +195,27 @@ class Grid:
             raise UserError(f"runs.{name}.model: needs a training and a phase at {', '.join(levels.values())}")
         template = self.experiment.trainings[source.training]
         axes = self.experiment.axes_of(template)
-        cell = _select_levels(source, source.training, axes, levels)
+        cell = self._select_levels(source, source.training, axes, levels)
         own = [self.experiment.axes[axis][level].trainings.get(source.training, {}) for axis, level in cell]
         settings = {key: value for layer in (template.settings, *own) for key, value in layer.items()}
         return PlannedTraining(source.training, cell, template, settings), source.phase
+
+    def _select_levels(
+        self, source: MemorySource | ModelSource, name: str, axes: tuple[str, ...], levels: Mapping[str, str]
+    ) -> Cell:
+        """Return the levels of a run or training that another run depends on."""
+        try:
+            wanted = {**levels, **{axis: _source_level(axis, level, levels) for axis, level in source.at.items()}}
+            cell = tuple((axis, wanted[axis]) for axis in axes)
+        except (KeyError, ValueError, IndexError) as error:
+            raise UserError(f"{name} depends on axis {error}, which has no level here; give one in 'at'") from error
+        for axis, level in cell:
+            if level not in (known := self.experiment.axes[axis]):
+                left = ", ".join(known)
+                raise UserError(
+                    f"{name} is needed at {axis}={level}, and only {left} is played; give --only {axis}={level},{left}"
+                )
+        return cell
 
 
 def _changes(experiment: Experiment, run: str, cell: Cell) -> list[RunChanges]:
@@ -216,17 +233,6 @@ def _merge_sources(sources: Sequence[AnySource | None]) -> AnySource | None:
         else:
             found = found.model_copy(update={name: getattr(source, name) for name in source.model_fields_set})
     return found
-
-
-def _select_levels(
-    source: MemorySource | ModelSource, name: str, axes: tuple[str, ...], levels: Mapping[str, str]
-) -> Cell:
-    """Return the levels of a run or training that another run depends on."""
-    try:
-        wanted = {**levels, **{axis: _source_level(axis, level, levels) for axis, level in source.at.items()}}
-        return tuple((axis, wanted[axis]) for axis in axes)
-    except (KeyError, ValueError, IndexError) as error:
-        raise UserError(f"{name} depends on axis {error}, which has no level here; give one in 'at'") from error
 
 
 def _source_level(axis: str, level: str | Mapping[str, str], levels: Mapping[str, str]) -> str:

@@ -77,11 +77,18 @@ def software_versions() -> dict[str, str]:
     """Return the versions of the installed packages that results depend on."""
     found = {}
     for package in ("housewise", *_LIBRARIES):
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
+        if (installed := _version(package)) is not None:
+            found[package] = installed
     return found
+
+
+# Every episode records the versions; reading the metadata of a package takes a millisecond.
+@functools.cache
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def now() -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -319,15 +320,21 @@ def drop_unknown_keys(given: Mapping[str, Any], base: Mapping[str, Any]) -> dict
 def _read_config(path: Path) -> DictConfig:
     text = read_text(path, "name a configuration file")
     with convert_yaml_errors(str(path), "write it as in housekeep_configs/"):
-        check_yaml(text)
-        try:
-            loaded = OmegaConf.create(text)
-        except AssertionError:  # raised by OmegaConf for a text without keys
-            loaded = None
+        loaded = _parse_config(text)
     # Of a text without a colon OmegaConf makes a key without a value.
     if not isinstance(loaded, DictConfig) or list(loaded) == [text.strip()]:
         raise UserError(f"{path}: has to hold keys and values")
     return loaded
+
+
+# An experiment reads the same file for each of its runs. Nobody changes what is returned.
+@lru_cache(maxsize=16)
+def _parse_config(text: str) -> Any:
+    check_yaml(text)
+    try:
+        return OmegaConf.create(text)
+    except AssertionError:  # raised by OmegaConf for a text without keys
+        return None
 
 
 def _parse_overrides(overrides: Sequence[str]) -> DictConfig:

@@ -93,8 +93,9 @@ class GoalLessons:
             places += [place for place in case.about.wanted if place not in places]
         return found
 
+    @cached_property
     def cases(self) -> list[GoalCase]:
-        """Return objects of generated rooms, and the learnable objects of the bundled tasks."""
+        """Objects of generated rooms, and the learnable objects of the bundled tasks."""
         agent, lessons = self._agent, self._lessons
         vocabulary, robot = load_vocabulary(agent.vocabulary), load_robot(agent.robot)
         grammar = GoalGrammar.load(agent.grammar)
@@ -115,7 +116,7 @@ class GoalLessons:
 
     def _cases_by_lesson(self) -> tuple[list[GoalCase], list[GoalCase]]:
         """Return the cases for goals to write, and those for goals to choose."""
-        cases, lessons = self.cases(), self._lessons
+        cases, lessons = self.cases, self._lessons
         return list(self._sample_cases(cases, lessons.goals, 1)), list(self._sample_cases(cases, lessons.choices, 3))
 
     def _sample_cases(self, cases: Sequence[GoalCase], number: int, stream: int) -> Iterator[GoalCase]:

@@ -57,6 +57,9 @@ class Checkpointing:
             self.args.warmup_steps = 0  # type: ignore[attr-defined]
         return super().create_scheduler(num_training_steps, *args, **kwargs)  # type: ignore[misc]
 
+    def create_model_card(self, *args: Any, **kwargs: Any) -> None:
+        """See trl. Checkpoints have no card; that of the trained model is written behind the last step."""
+
     def _prepare_dataset(self, dataset: Any, *args: Any, **kwargs: Any) -> Any:
         """Return the data set as it is: its tokens are those of a prompt, which no chat template would produce."""
         return dataset
@@ -118,10 +121,12 @@ class FiniteNumbers(TrainerCallback):  # type: ignore[misc]
 
 def save_weights(network: Any, folder: str, state_dict: Any = None) -> None:
     """Save all weights of a model, or those of the adapter that is trained."""
-    # Embeddings are not trained, and checking whether they were would need the Hub.
-    options = (
-        {"save_embedding_layers": False, "selected_adapters": ["default"]} if hasattr(network, "peft_config") else {}
-    )
+    options: dict[str, Any] = {}
+    if hasattr(network, "peft_config"):
+        # PEFT's card takes longer to make than a small adapter to write, and ours takes its place.
+        network.create_or_update_model_card = lambda folder: None
+        # Embeddings are not trained, and checking whether they were would need the Hub.
+        options = {"save_embedding_layers": False, "selected_adapters": ["default"]}
     network.save_pretrained(folder, state_dict=state_dict, **options)
 
 

@@ -96,6 +96,27 @@ def _can_be_satisfied(preferences: tuple[_Wanted, ...], number: int, kitchen: Ki
         number: Number of the task.
         kitchen: The kitchen.
     """
+    try:
+        parts = [_expand_preference(each, number, kitchen, len(preferences) == 1) for each in preferences]
+        return any(are_consistent(case, kitchen.kinds) for case in _combine_cases(parts))
+    except TooManyCases:
+        return True
+
+
+# Each preference is compared with many others.
+@lru_cache(maxsize=1 << 14)
+def _expand_preference(wanted: _Wanted, number: int, kitchen: KitchenData, is_applicable: bool) -> list[Case]:
+    """Return the cases in which a breakfast satisfies a preference.
+
+    Args:
+        wanted: What it wants.
+        number: Number of the task.
+        kitchen: The kitchen.
+        is_applicable: Whether the preference has to be applicable, if it can be.
+
+    Raises:
+        TooManyCases: There are more than ``MAX_CASES``.
+    """
     task, made = kitchen.tasks.tasks[number], _made_conditions(kitchen)
 
     def decide(predicate: Predicate) -> bool | None:
@@ -110,19 +131,15 @@ def _can_be_satisfied(preferences: tuple[_Wanted, ...], number: int, kitchen: Ki
             return False
         return None
 
-    wanted: list[Condition] = []
-    try:
-        for preference in preferences:
-            if preference.condition is None:
-                wanted.append(preference.wish)
-            elif len(preferences) > 1:
-                wanted.append(AnyOf((Not(preference.condition), preference.wish)))
-            elif expand_cases(preference.condition, decide):
-                wanted.append(AllOf((preference.condition, preference.wish)))
-            wanted += [made[dish] for dish in preference.dishes if dish in task.dishes]
-        return any(are_consistent(case, kitchen.kinds) for case in expand_cases(AllOf(tuple(wanted)), decide))
-    except TooManyCases:
-        return True
+    conditions: list[Condition] = []
+    if wanted.condition is None:
+        conditions.append(wanted.wish)
+    elif not is_applicable:
+        conditions.append(AnyOf((Not(wanted.condition), wanted.wish)))
+    elif expand_cases(wanted.condition, decide):
+        conditions.append(AllOf((wanted.condition, wanted.wish)))
+    conditions += [made[dish] for dish in wanted.dishes if dish in task.dishes]
+    return expand_cases(AllOf(tuple(conditions)), decide)
 
 
 def expand_cases(condition: Condition, decide: Decide, positive: bool = True) -> list[Case]:
@@ -146,6 +163,15 @@ def expand_cases(condition: Condition, decide: Decide, positive: bool = True) ->
     parts = [expand_cases(part, decide, positive) for part in condition.parts]
     if isinstance(condition, AllOf) != positive:
         return [case for part in parts for case in part]
+    return _combine_cases(parts)
+
+
+def _combine_cases(parts: Sequence[Sequence[Case]]) -> list[Case]:
+    """Return the cases in which one case of every part is true.
+
+    Raises:
+        TooManyCases: There are more than ``MAX_CASES``.
+    """
     count = prod(map(len, parts))
     if count > MAX_CASES:
         raise TooManyCases(f"{count} alternatives")
@@ -198,10 +224,12 @@ def are_consistent(literals: Iterable[Literal], kinds: Mapping[str, str], absent
         if not any(one != other and can_meet(one, other, index.separated_groups) for one, other in pairs):
             return False
     for name in ("cooked", "in_container", "on_appliance"):
+        if not (expected := index(name)):
+            continue
         # Food is cooked only on an appliance.
         ruled_out = index(name, False) + (index("on_appliance", False) if name == "cooked" else [])
         never = banned | union(predicate.ids[0] for predicate in ruled_out)
-        if any(not predicate.ids[0] - never for predicate in index(name)):
+        if any(not predicate.ids[0] - never for predicate in expected):
             return False
     for first, second in (predicate.ids for predicate in index("served_before")):
         if not first - second - banned or not second - banned:

@@ -183,6 +183,8 @@ def _read_file(file: Path, kitchen: KitchenData) -> list[KitchenProfile]:
 
 
 def _own_groups(file: _ProfileFile, kitchen: KitchenData, where: str) -> Mapping[str, frozenset[str]]:
+    if not file.groups:
+        return {}
     for name in file.groups:
         if name in kitchen.groups or name in kitchen.ids:
             raise DataError(f"{where}: the kitchen has a group or thing {name!r} already; choose another name")

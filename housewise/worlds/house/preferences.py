@@ -143,10 +143,16 @@ class MajorityPreferences:
         self._people = tuple(people)
         if not self._people:
             raise ValueError("a majority needs at least one person")
+        # Every generated episode asks about the same places.
+        self._wanted: dict[tuple[str, str, str], bool] = {}
 
     def wants(self, category: str, room: str, receptacle: str) -> bool:
         """See Preferences.wants."""
-        return 2 * sum(person.wants(category, room, receptacle) for person in self._people) > len(self._people)
+        place = category, room, receptacle
+        if (wanted := self._wanted.get(place)) is None:
+            wanted = 2 * sum(person.wants(*place) for person in self._people) > len(self._people)
+            self._wanted[place] = wanted
+        return wanted
 
 
 def bundled_people() -> list[str]:

@@ -1,6 +1,7 @@
 """The fidelity experiment against recordings that our own robot made, and that were altered."""
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -36,23 +37,29 @@ STEPS: list[tuple[str, dict[str, str | None]]] = [
 ]
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> HousekeepData:
-    return HousekeepData(make_folder(tmp_path / "data"))
+RECORDED = Path("recordings", SCENE, "IL", "0003.json")
 
 
-@pytest.fixture
-def recorded(tmp_path: Path, data: HousekeepData) -> Path:
-    """What the record would say if the recorded robot had been ours."""
-    path = tmp_path / "recordings" / SCENE / "IL" / "0003.json"
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with data, and with what the record would say if the recorded robot had been ours."""
+    folder = tmp_path_factory.mktemp("fidelity")
+    path = folder / RECORDED
     path.parent.mkdir(parents=True)
     path.write_text(json.dumps([{"logs": []}]), encoding="utf-8")
-    recording = Recording(path, data)
+    recording = Recording(path, HousekeepData(make_folder(folder / "data")))
     player = Player(recording, RaycastSimulator(sensors=("instance",)), max_steps=1000)
     names = {key: name for name, key in recording.keys.items()}
     logs = [_log(player, recording, names, *step) for step in STEPS]
     path.write_text(json.dumps([{"logs": logs}]), encoding="utf-8")
-    return path
+    return folder
+
+
+@pytest.fixture
+def recorded(original: Path, tmp_path: Path) -> Path:
+    """A copy of the record, beside a copy of the data."""
+    shutil.copytree(original, tmp_path, dirs_exist_ok=True)
+    return tmp_path / RECORDED
 
 
 def _log(

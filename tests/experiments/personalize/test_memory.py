@@ -12,7 +12,7 @@ from housewise.rollout.record_reader import read_records
 from housewise.systems.personalize.record import HouseRecord, read_house_records
 from tests.commands import run_module
 
-FEW = ("--quick", "--only", "scene=generated", "max_steps=120")
+FEW = ("--quick", "--only", "scene=generated", "max_steps=50")
 
 
 def experiment(folder: Path, name: str, *words: str) -> Path:

@@ -45,9 +45,9 @@ def judged(lesson: EpisodeDemonstration) -> list[tuple[str, str, str]]:
 
 
 def test_every_verdict_is_what_the_majority_wants(lessons: list[EpisodeDemonstration]) -> None:
-    majority = resolve_preferences("majority")
+    majority, houses = resolve_preferences("majority"), {f"generated-{seed}": generate_house(seed) for seed in HOUSES}
     for lesson in lessons:
-        scene = generate_house(int(lesson.scene.removeprefix("generated-")))
+        scene = houses[lesson.scene]
         kinds = {room.name: room.kind for room in scene.rooms}
         wanted = {
             (kinds[str(place.room)], place.kind): place for place in scene.receptacles if place.usable and place.room

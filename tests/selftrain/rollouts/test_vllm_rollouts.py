@@ -182,6 +182,7 @@ def test_a_server_that_forgets_its_adapters_gets_them_again(
     assert content(half) == content(whole)
 
 
+@pytest.mark.slow
 def test_killed_servers_and_trainers_lose_nothing(learner: ServedLearner, whole: Path, half: Path) -> None:
     die = half.parent / "die"
     die.touch()

@@ -30,13 +30,18 @@ def lessons(*more: str, seed: int = 1) -> GoalLessons:
 
 
 @pytest.fixture(scope="module")
-def pairs() -> list[EpisodeDemonstration]:
-    return list(lessons().demonstrations())
+def made() -> GoalLessons:
+    return lessons()
 
 
 @pytest.fixture(scope="module")
-def cases() -> list[GoalCase]:
-    return lessons().cases()
+def pairs(made: GoalLessons) -> list[EpisodeDemonstration]:
+    return list(made.demonstrations())
+
+
+@pytest.fixture(scope="module")
+def cases(made: GoalLessons) -> list[GoalCase]:
+    return made.cases
 
 
 def written(pairs: list[EpisodeDemonstration]) -> list[EpisodeDemonstration]:
@@ -82,7 +87,7 @@ def test_nothing_is_learned_of_what_is_held_out(pairs: list[EpisodeDemonstration
     assert {seen_in(pair).split()[0] for pair in pairs} <= nouns
     packaged = {case.about.thing.noun for case in cases if case.task.name in TASKS}
     assert packaged == {noun for name in TASKS for noun in learnable_nouns(load_task(name)[0])}
-    assert not {case.task.name for case in lessons("lessons.task_object_repeats=0").cases()} & set(TASKS)
+    assert not {case.task.name for case in lessons("lessons.task_object_repeats=0").cases} & set(TASKS)
 
 
 def test_a_goal_that_is_to_be_written_brings_about_what_the_person_wants(
@@ -175,14 +180,14 @@ things:
 def test_households_of_the_users_own_may_not_have_what_is_held_out(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text(HOUSEHOLD.replace("KIND", "quill"))
-    found = lessons(f"lessons.room_parts={path}", "lessons.task_object_repeats=0").cases()
+    found = lessons(f"lessons.room_parts={path}", "lessons.task_object_repeats=0").cases
     assert {case.about.thing.noun for case in found} == {"stamp", "quill"}
     path.write_text(HOUSEHOLD.replace("KIND", "pencil"))
     with pytest.raises(DataError, match=r"mine.yaml: pencil is held out for evaluation; remove it"):
         load_room_parts(str(path))
     path.write_text(HOUSEHOLD.replace("KIND", "quill").replace("kind: stationery", "kind: dragon"))
     with pytest.raises(DataError, match="dragon is not a known kind"):
-        lessons(f"lessons.room_parts={path}").cases()
+        assert lessons(f"lessons.room_parts={path}").cases
 
 
 @pytest.mark.parametrize(
@@ -198,4 +203,4 @@ def test_rooms_with_nothing_to_tidy_are_told(tmp_path: Path, before: str, after:
     assert before in HOUSEHOLD
     path.write_text(HOUSEHOLD.replace(before, after).replace("KIND", "quill"))
     with pytest.raises(DataError, match=re.escape(message)):
-        lessons(f"lessons.room_parts={path}").cases()
+        assert lessons(f"lessons.room_parts={path}").cases

@@ -1,9 +1,7 @@
 import csv
 import json
 import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -21,20 +19,10 @@ from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.trainers.local import LocalTrainer
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from housewise.selftrain.trainers.trl_common import training_arguments
+from tests.commands import started_module, wait_until
 from tests.selftrain.tiny import adapter_weights, pair, save_learner, training
 
 PAIRS = [pair(number) for number in range(6)]
-LONG = """
-import sys
-from pathlib import Path
-from housewise.selftrain.trainers.trained_model import ModelReference
-from housewise.selftrain.trainers.local import LocalTrainer
-from tests.selftrain.tiny import pair, training
-
-LocalTrainer(training(launcher=sys.executable, epochs=2000, checkpoint_steps=1), 3).train(
-    [pair(number) for number in range(6)], ModelReference(model=sys.argv[1]), Path(sys.argv[2]))
-"""
-"""A training that is to be killed."""
 
 
 def trained(model: str, folder: Path, pairs: list[EpisodeDemonstration] | None = None, **changes: Any) -> TrainedModel:
@@ -133,12 +121,11 @@ def test_checkpoints_of_another_training_are_not_gone_on_from(
 
 
 def test_what_was_launched_ends_with_the_one_that_launched_it(model: str, tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", LONG, model, str(tmp_path)]) as parent:
-        end = time.monotonic() + 120
-        while time.monotonic() < end and not list(tmp_path.glob("checkpoints/checkpoint-*")):
-            time.sleep(0.1)
+    with started_module("tests.selftrain.trainers.launched", [model, tmp_path]) as parent:
+        wait_until(lambda: any(tmp_path.glob("checkpoints/checkpoint-*")), parent)
         (child,) = psutil.Process(parent.pid).children()
         parent.send_signal(signal.SIGKILL)
+        parent.wait()
     child.wait(timeout=60)
     assert not (tmp_path / "model.json").exists()
 

@@ -72,6 +72,7 @@ def measured() -> dict[bool, int]:
     return dict(zip((False, True), map(int, done.stdout.split()), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("checkpointed", [False, True])
 def test_a_pass_of_the_bundled_model_takes_what_was_estimated(measured: dict[bool, int], checkpointed: bool) -> None:
     """Within a quarter without checkpointing; with it, a few tensors of a layer decide."""
