@@ -16,7 +16,7 @@ from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from housewise.worlds.house.preferences import load_preferences
 from tests.commands import preload
 from tests.embeddings import VARIABLE as EMBEDDINGS
-from tests.embeddings import cache_file, share_embeddings
+from tests.embeddings import share_embeddings
 from tests.servers import serving
 from tests.worlds.house.toy import toy_task
 
@@ -36,19 +36,15 @@ settings.load_profile("housewise")
 def pytest_sessionstart(session: pytest.Session) -> None:
     """What runs tests starts the process that their commands are forks of; what only hands tests out does not."""
     if session.config.getoption("dist", "no") == "no" or hasattr(session.config, "workerinput"):
-        # Without pytest's cache, its processes share the vectors of this session only.
-        run = os.environ.get("PYTEST_XDIST_TESTRUNUID", os.getpid())
-        cache = getattr(session.config, "cache", None)
-        here = Path(tempfile.gettempdir()) / f"housewise-embeddings-{run}"
-        os.environ[EMBEDDINGS] = str(cache_file(cache.mkdir("embeddings")) if cache else here)
+        name = f"housewise-embeddings-{os.environ.get('PYTEST_XDIST_TESTRUNUID', os.getpid())}"
+        os.environ[EMBEDDINGS] = str(Path(tempfile.gettempdir()) / name)
         share_embeddings(Path(os.environ[EMBEDDINGS]))
         preload()
 
 
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Delete the file of embeddings that commands share, except one in pytest's cache."""
-    path = os.environ.pop(EMBEDDINGS, None)
-    if path and not getattr(session.config, "cache", None):
+def pytest_sessionfinish() -> None:
+    """Delete the file of embeddings that commands share."""
+    if path := os.environ.pop(EMBEDDINGS, None):
         Path(path).unlink(missing_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""Shares sentence embeddings among the processes of a test session, and with later sessions.
+"""Shares sentence embeddings among the processes of a test session.
 
 Many tests and commands embed the same texts, which takes milliseconds per text. The vector of a text is the same in
 every batch (see ``MiniLM``), so the processes append their vectors to one file and read those of others from it.
@@ -6,35 +6,17 @@ every batch (see ``MiniLM``), so the processes append their vectors to one file 
 
 import hashlib
 import os
-import zlib
-from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 
-from housewise.language import embedder
 from housewise.language.embedder import MiniLM, Vectors
 
 VARIABLE = "HOUSEWISE_TEST_EMBEDDINGS"
 """Environment variable with the path of the file."""
 COMPUTE = MiniLM._encode
 """The method that ``share_embeddings`` replaces."""
-_RECORD = np.dtype([("key", "V32"), ("vector", np.float32, 384), ("check", np.uint32)])
-_MOST_BYTES = 100_000_000
-
-
-def cache_file(folder: Path) -> Path:
-    """Return the file in a folder with the vectors of this version of the embedder and of its libraries.
-
-    A file that has become too long, or whose last record is torn, is deleted.
-    """
-    versions = "".join(f"{name} {_version(name)} " for name in ("torch", "transformers", "tokenizers", "numpy"))
-    source = Path(embedder.__file__).read_bytes()
-    path = folder / f"{hashlib.sha256(source + versions.encode()).hexdigest()[:16]}.vectors"
-    size = path.stat().st_size if path.is_file() else 0
-    if size > _MOST_BYTES or size % _RECORD.itemsize:
-        path.unlink()
-    return path
+_RECORD = np.dtype([("key", "V32"), ("vector", np.float32, 384)])
 
 
 def share_embeddings(path: Path) -> None:
@@ -45,13 +27,10 @@ def share_embeddings(path: Path) -> None:
     def read_new() -> None:
         nonlocal read
         size = path.stat().st_size if path.is_file() else 0
-        # A test process that ends may delete the file; the others start a new one.
+        # A test process that ends deletes the file; the others start a new one.
         read = read if size >= read * _RECORD.itemsize else 0
         records = np.fromfile(path, _RECORD, offset=read * _RECORD.itemsize) if size else ()
-        # A process that was killed may have left a part of a record.
-        known.update(
-            (record["key"].tobytes(), record["vector"]) for record in records if record["check"] == _check(record)
-        )
+        known.update((record["key"].tobytes(), record["vector"]) for record in records)
         read += len(records)
 
     def encode(self: MiniLM, texts: list[str]) -> Vectors:
@@ -59,10 +38,7 @@ def share_embeddings(path: Path) -> None:
         read_new()
         if missing := {key: text for key, text in zip(keys, texts, strict=True) if key not in known}:
             vectors = COMPUTE(self, [*missing.values()])
-            records = np.array(
-                [(np.void(key), vector, 0) for key, vector in zip(missing, vectors, strict=True)], _RECORD
-            )
-            records["check"] = [*map(_check, records)]
+            records = np.array([*zip(map(np.void, missing), vectors, strict=True)], _RECORD)
             # One write, so that processes that write at the same time do not mix their records.
             file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             os.write(file, records.tobytes())
@@ -70,16 +46,4 @@ def share_embeddings(path: Path) -> None:
             known.update(zip(missing, vectors, strict=True))
         return np.stack([known[key] for key in keys])
 
-    read_new()
     MiniLM._encode = encode  # type: ignore[method-assign]
-
-
-def _check(record: np.void) -> int:
-    return zlib.crc32(record["vector"].tobytes(), zlib.crc32(record["key"].tobytes()))
-
-
-def _version(package: str) -> str:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return ""
