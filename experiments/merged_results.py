@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from housewise.core.settings import flatten_settings, merge_nested
 from housewise.experiments.episode_provenance import EpisodeProvenance
 from housewise.experiments.grid import Cell, PlannedRun
-from housewise.experiments.results_table import RUN, ResultsHeader, ResultsTable, run_settings
+from housewise.experiments.results_table import RUN, ResultsHeader, ResultsTable, default_settings, run_settings
 from housewise.experiments.runner import ExperimentRunner
 from housewise.rollout.data_frames import import_pandas
 
@@ -52,13 +53,16 @@ def merge_results(made: ResultsTable, recorded: ResultsTable, whole: ExperimentR
     if list(old.axes) != list(axes) or old.aggregate or old.quick or made.header.quick:
         return MergedResults(made, 0, len(recorded.frame))
     played = set(made.frame[list(axes)].itertuples(index=False, name=None))
+    settings: dict[str, Any] = {}
     kept, missing, left_out = [], 0, 0
     for (*levels, run), rows in recorded.frame.groupby([*axes, RUN], sort=False):
         cell = tuple(zip(axes, levels, strict=True))
         if tuple(levels) in played:
             continue
-        if comparison.is_unchanged(cell, run):
+        unchanged = comparison.unchanged_settings(cell, run)
+        if unchanged is not None:
             kept.append(rows)
+            settings |= unchanged
             missing += comparison.count_missing(cell, run, rows)
         else:
             left_out += len(rows)
@@ -69,7 +73,13 @@ def merge_results(made: ResultsTable, recorded: ResultsTable, whole: ExperimentR
     frame = frame.sort_values(
         list(axes), key=lambda column: column.map(ranks[column.name]), kind="stable", ignore_index=True
     )
-    header = _merge_headers(made.header, old, whole, frame, missing)
+    header = _merge_headers(made.header, old, whole, frame).model_copy(
+        update={
+            "missing_episodes": made.header.missing_episodes + missing,
+            "defaults": made.header.defaults or comparison.defaults,
+            "settings": {**settings, **made.header.settings},
+        }
+    )
     return MergedResults(ResultsTable(header, frame), sum(map(len, kept)), left_out)
 
 
@@ -84,30 +94,43 @@ class _Comparison:
     def _planned(self) -> dict[tuple[str, Cell], PlannedRun]:
         return {(planned.name, planned.cell): planned for planned in self.whole.grid.measured_runs}
 
-    def is_unchanged(self, cell: Cell, run: str) -> bool:
-        """Return whether a cell would be measured with the same settings and adapters now."""
+    def unchanged_settings(self, cell: Cell, run: str) -> dict[str, Any] | None:
+        """Return the settings of a cell by label; None if it would be measured with others now."""
         if not run:
-            return cell in dict(self.whole.grid.function_cells) and self._is_call_unchanged(cell)
+            return self._settings_of_call(cell) if cell in dict(self.whole.grid.function_cells) else None
         planned = self._planned.get((run, cell))
-        return planned is not None and all(self._is_run_unchanged(each) for each in _chain(planned))
+        found: dict[str, Any] = {}
+        for each in _chain(planned):
+            own = self._settings_of_run(each)
+            if own is None:
+                return None
+            found |= own
+        return found or None
 
-    def _is_call_unchanged(self, cell: Cell) -> bool:
-        settings = self.whole.function_settings(cell)
-        return settings.get("adapter") not in self.recorded.changed_adapters and self._is_recorded(
-            ", ".join(dict(cell).values()), settings
-        )
+    def _settings_of_call(self, cell: Cell) -> dict[str, Any] | None:
+        label, settings = ", ".join(dict(cell).values()), self.whole.function_settings(cell)
+        is_same = self.recorded.settings.get(label) == _as_json(settings)
+        return {label: settings} if is_same and settings.get("adapter") not in self.recorded.changed_adapters else None
 
-    def _is_run_unchanged(self, planned: PlannedRun) -> bool:
+    def _settings_of_run(self, planned: PlannedRun) -> dict[str, Any] | None:
         settings = self.whole.settings(planned)
+        own, there = run_settings(self.whole, [(planned, settings)]), self.recorded.settings
+        # Earlier tables do not say what the defaults were, and nothing of the runs that the measured ones build on.
+        if not self.recorded.defaults or not own.keys() <= there.keys():
+            return None
         if settings.models.agent.adapter in self.recorded.changed_adapters:
-            return False
-        own = run_settings(self.whole, [(planned, settings)])
-        return all(self._is_recorded(label, values) for label, values in own.items())
+            return None
+        for label, now in own.items():
+            # Those of trainings are whole.
+            then_base, base = (self.recorded.defaults, self.defaults) if label == planned.label else ({}, now)
+            if not _are_equal(merge_nested(then_base, there[label]), merge_nested(base, now), then_base, base):
+                return None
+        return own
 
-    def _is_recorded(self, label: str, settings: Mapping[str, Any]) -> bool:
-        # Earlier tables say nothing of the runs and trainings that the measured runs depend on.
-        there = self.recorded.settings.get(label)
-        return there is None or there == json.loads(json.dumps(settings))
+    @cached_property
+    def defaults(self) -> dict[str, Any]:
+        """Defaults of the system."""
+        return default_settings(self.whole.experiment.system)
 
     def count_missing(self, cell: Cell, run: str, rows: pd.DataFrame) -> int:
         """Return how many episodes a recorded cell lacks."""
@@ -119,22 +142,35 @@ class _Comparison:
         return max(0, len(jobs) - len(rows.drop_duplicates(["task", "repeat"])))
 
 
-def _chain(planned: PlannedRun) -> Iterator[PlannedRun]:
+def _as_json(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings as a table keeps them."""
+    found: dict[str, Any] = json.loads(json.dumps(settings))
+    return found
+
+
+def _are_equal(
+    then: Mapping[str, Any], now: Mapping[str, Any], defaults_then: Mapping[str, Any], defaults_now: Mapping[str, Any]
+) -> bool:
+    """Return whether settings are equal. One that there was only then, or is only now, has to have its default."""
+    old, new = flatten_settings(_as_json(then)), flatten_settings(_as_json(now))
+    old_base, new_base = flatten_settings(_as_json(defaults_then)), flatten_settings(_as_json(defaults_now))
+    return all(old.get(key, new_base.get(key)) == new.get(key, old_base.get(key)) for key in {**old, **new})
+
+
+def _chain(planned: PlannedRun | None) -> Iterator[PlannedRun]:
     """Yield a run and those whose memories it builds on."""
-    yield planned
-    if planned.memory is not None:
-        yield from _chain(planned.memory[0])
+    while planned is not None:
+        yield planned
+        planned = planned.memory[0] if planned.memory else None
 
 
 def _merge_headers(
-    made: ResultsHeader, recorded: ResultsHeader, whole: ExperimentRunner, frame: pd.DataFrame, missing: int
+    made: ResultsHeader, recorded: ResultsHeader, whole: ExperimentRunner, frame: pd.DataFrame
 ) -> ResultsHeader:
     axes = whole.experiment.axes
     return made.model_copy(
         update={
             "axes": {axis: tuple(level for level in axes[axis] if level in set(frame[axis])) for axis in axes},
-            "missing_episodes": made.missing_episodes + missing,
-            "settings": {**recorded.settings, **made.settings},
             "adapters": {**recorded.adapters, **made.adapters},
             "episodes": _merge_origins(recorded.episodes, made.episodes),
             "earlier": (*recorded.earlier, recorded.made),

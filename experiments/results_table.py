@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 VERSION = 1
 RUN, TASK, REPEAT, MEASURE, VALUE, WEIGHT = "run", "task", "repeat", "measure", "value", "weight"
 ERROR, COUNT = "error", "count"
+_WITHOUT_EFFECT = ("execution", "memory")
 EPISODE_COLUMNS = (RUN, TASK, REPEAT, MEASURE, VALUE, WEIGHT)
 
 
@@ -79,8 +80,9 @@ class ResultsHeader(BaseModel):
         quick: Whether it was made with ``--quick``.
         missing_episodes: Number of episodes that were not finished.
         rows: Number of rows of the table.
-        settings: Settings of each measured run that differ from the system's defaults, of each training of its model,
-            and of each call of a function, by its label.
+        defaults: Defaults of the system at that time, in sections; empty in tables of earlier versions.
+        settings: Settings of each run that differ from the defaults, of each training of its model, and of each call
+            of a function, by its label.
         adapters: Names of adapters and the SHA-256 of their weights, by name.
         episodes: Commits, dates and software of its episodes.
         made: Commit, software, command, machine and date of the program that wrote the table; see ``core.provenance``.
@@ -98,6 +100,7 @@ class ResultsHeader(BaseModel):
     quick: bool = False
     missing_episodes: int = 0
     rows: int = 0
+    defaults: dict[str, Any] = {}
     settings: dict[str, Any] = {}
     adapters: dict[str, Any] = {}
     episodes: EpisodeProvenance = EpisodeProvenance()
@@ -175,7 +178,11 @@ def make_table(name: str, runner: ExperimentRunner) -> ResultsTable:
             for planned in runner.grid.measured_runs
             for job in runs[planned.folder].open_jobs
         ),
+        defaults=default_settings(experiment.system) if runs else {},
         settings={
+            **run_settings(
+                runner, [(each, runner.settings(each)) for each in runner.grid.runs if each.folder not in runs]
+            ),
             **run_settings(runner, [(opened[folder], run.settings) for folder, run in runs.items()]),
             **{
                 ", ".join(dict(each).values()): runner.function_settings(each) for each, _ in runner.grid.function_cells
@@ -239,8 +246,16 @@ def _measure_units(experiment: Experiment) -> dict[str, MeasureUnit]:
     return found
 
 
+def default_settings(system: str) -> dict[str, Any]:
+    """Return a system's defaults, without those that no result depends on."""
+    defaults = find_system(system).load()
+    base = type(defaults).model_validate(defaults.model_dump()).model_dump(mode="json")
+    found: dict[str, Any] = _strip_folders({key: value for key, value in base.items() if key not in _WITHOUT_EFFECT})
+    return found
+
+
 def run_settings(runner: ExperimentRunner, runs: Iterable[tuple[PlannedRun, RunSettings]]) -> dict[str, dict[str, Any]]:
-    """Return the settings of runs that differ from the system's defaults, and of the trainings of their models.
+    """Return the settings of runs that differ from the system's defaults, and all of the trainings of their models.
 
     Args:
         runner: Plays the experiment.
@@ -249,19 +264,19 @@ def run_settings(runner: ExperimentRunner, runs: Iterable[tuple[PlannedRun, RunS
     Returns:
         Settings by the label of the run or training.
     """
-    defaults = find_system(runner.experiment.system).load()
-    base = type(defaults).model_validate(defaults.model_dump()).model_dump(mode="json")
+    base = default_settings(runner.experiment.system)
     found: dict[str, dict[str, Any]] = {}
     for planned, settings in runs:
-        own = nested_differences(settings.model_dump(mode="json"), base)
+        own = _strip_folders(settings.model_dump(mode="json"))
+        own = nested_differences({key: value for key, value in own.items() if key not in _WITHOUT_EFFECT}, base)
         if planned.model is not None:
-            training = planned.model[0]
-            found[training.label] = runner.training_settings(training)
+            training, _ = planned.model
+            found[training.label] = _strip_folders(runner.training_settings(*planned.model))
             # How the model was trained says more than where it was written.
             own.get("models", {}).get("agent", {}).pop("model", None)
             own.get("models", {}).get("agent", {}).pop("adapter", None)
-        found[planned.label] = {key: value for key, value in own.items() if key not in ("execution", "memory")}
-    return {label: _strip_folders(settings) for label, settings in found.items()}
+        found[planned.label] = own
+    return found
 
 
 def _strip_folders(value: Any) -> Any:

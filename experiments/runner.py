@@ -242,10 +242,11 @@ class ExperimentRunner:
         layers += [dict(map(_parse_override, self.overrides))]
         return {key: value for layer in layers for key, value in layer.items()}
 
-    def training_settings(self, training: PlannedTraining) -> dict[str, Any]:
-        """Return the settings of a training that the experiment and the command line change, by key."""
-        overrides = map(_parse_override, self._training_overrides(training.name))
-        return {**self._fill_in(training.settings), **dict(overrides)}
+    def training_settings(self, training: PlannedTraining, phase: str) -> dict[str, Any]:
+        """Return all settings of a training but where and how its runs are played."""
+        settings = dict(self._open_training(training, phase).settings)
+        runs = {key: value for key, value in settings.pop("run", {}).items() if key not in ("execution", "memory")}
+        return {"run": runs, **settings}
 
     def _call_function(self, cell: Cell, reference: str) -> None:
         """Call a function for some levels, and keep what it measures."""

@@ -30,11 +30,13 @@ class OpenedTraining:
         check: Checks everything that can be checked before work: the model, the trainer, the engine of its rollouts,
             and the folder, in which nothing is written.
         train: Trains in a folder, as far as models are not finished and are taken, and returns them by phase.
+        settings: All its settings, in sections.
     """
 
     phases: Sequence[str]
     check: Callable[[Path, TrainingObserver], object]
     train: Callable[[Path, TrainingObserver], Mapping[str, ModelReference]]
+    settings: Mapping[str, Any]
 
 
 def open_training(
@@ -124,15 +126,20 @@ def _open_personalize(config: Path | None, settings: Mapping[str, Any], override
         phases = open_it(folder, observer).run()["phases"]
         return {line["phase"]: ModelReference(model=line["model"], adapter=line["adapter"]) for line in phases}
 
-    return OpenedTraining(model_phases(loaded.iterations), open_it, train)
+    return OpenedTraining(model_phases(loaded.iterations), open_it, train, loaded.model_dump(mode="json"))
 
 
 def _open_stars(config: Path | None, settings: Mapping[str, Any], overrides: Sequence[str]) -> OpenedTraining:
     from housewise.selftrain.stars.goal_training import GoalTraining
     from housewise.selftrain.stars.settings import GoalTrainingConfig
 
-    open_it = partial(GoalTraining, GoalTrainingConfig.load(config, settings, overrides))
-    return OpenedTraining([IMITATE], open_it, lambda folder, observer: {IMITATE: open_it(folder, observer).run()})
+    loaded = GoalTrainingConfig.load(config, settings, overrides)
+    open_it = partial(GoalTraining, loaded)
+
+    def train(folder: Path, observer: TrainingObserver) -> dict[str, ModelReference]:
+        return {IMITATE: open_it(folder, observer).run()}
+
+    return OpenedTraining([IMITATE], open_it, train, loaded.model_dump(mode="json"))
 
 
 def _open_basis(config: Path | None, settings: Mapping[str, Any], overrides: Sequence[str]) -> OpenedTraining:
@@ -142,9 +149,11 @@ def _open_basis(config: Path | None, settings: Mapping[str, Any], overrides: Seq
 
     loaded = GuidanceTrainingConfig.load(config, settings, overrides)
     open_it, phases = partial(GuidanceTraining, loaded), phase_names(loaded.corrections.rounds)
-    return OpenedTraining(
-        phases, open_it, lambda folder, observer: ModelsByPhase(open_it(folder, observer).run, phases)
-    )
+
+    def train(folder: Path, observer: TrainingObserver) -> ModelsByPhase:
+        return ModelsByPhase(open_it(folder, observer).run, phases)
+
+    return OpenedTraining(phases, open_it, train, loaded.model_dump(mode="json"))
 
 
 def _open_adapt(config: Path | None, settings: Mapping[str, Any], overrides: Sequence[str]) -> OpenedTraining:
@@ -158,7 +167,7 @@ def _open_adapt(config: Path | None, settings: Mapping[str, Any], overrides: Seq
         fold = open_fold(loaded, folder, observer)
         return ModelsByPhase(lambda phase: fold.start if phase == WARM_UP else fold.train(phase), phases)
 
-    return OpenedTraining(phases, partial(AdaptTraining, loaded), train)
+    return OpenedTraining(phases, partial(AdaptTraining, loaded), train, loaded.model_dump(mode="json"))
 
 
 class ModelsByPhase(Mapping[str, ModelReference]):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
 from pathlib import Path
 
 import pytest
@@ -88,25 +90,48 @@ def test_a_damaged_table_is_told_of_before_anything_is_played() -> None:
     assert not Path("second").exists()
 
 
-def test_episodes_of_runs_are_kept_and_those_that_are_missing_are_counted(tmp_path: Path) -> None:
-    text = DICE.replace(
-        "settings: {throws: 4}", "settings: {houses: 2, seed: 9700, max_steps: 5, objects: [4, 4], misplaced: [2, 2]}"
-    )
-    text = text.replace("{coin: {sides: 2}, cube: {sides: 6}}", "{a: {planner: scripted}, b: {planner: demonstrator}}")
-    text = text.replace(
-        "function: tests.experiments.test_merged_results:draws\nmeasures: [{points: {}}]", "measures: [steps]"
-    )
-    (tmp_path / "dice.yaml").write_text(text)
-    record("--only", "die=a", "--only", "seed=1", "--out", "first")
+RUNS = """\
+title: Memories
+shows: Steps with a memory.
+system: personalize
+settings: {houses: 2, seed: 9700, max_steps: 5, objects: [4, 4], misplaced: [2, 2], memory.meaning: false}
+axes:
+  planner: {lookup: {planner: memory_lookup}, brief: {planner: memory_lookup, max_steps: 4}}
+runs:
+  demonstrations: {settings: {planner: demonstrator}, axes: [], learns: true}
+  test: {memory: demonstrations}
+measures: [steps]
+"""
+
+
+@pytest.mark.parametrize(
+    "change, kept",
+    [
+        ({}, True),
+        ({"defaults.agent.max_plans": 77}, False),
+        ({"defaults.agent.gone": 1}, True),
+        ({"settings.demonstrations.tasks.houses": 3}, False),
+        ({"settings.test, lookup.agent.gone": 1}, False),
+        ({"defaults": {}}, False),
+    ],
+)
+def test_runs_stay_if_they_would_be_played_with_the_same_settings(
+    change: dict[str, object], kept: bool, file: Path
+) -> None:
+    file.write_text(RUNS)
+    record("--only", "planner=lookup", "--out", "first")
     table = Path("results/dice.json")
-    lacking = json.loads(table.read_text()) | {"rows": 1, "missing_episodes": 1}
-    table.write_text(json.dumps(lacking))
+    header = json.loads(table.read_text())
+    for path, value in change.items():
+        *outer, last = path.split(".")
+        functools.reduce(operator.getitem, outer, header)[last] = value
+    # As of a run that was recorded before it was finished.
     csv = Path("results/dice.csv")
     csv.write_text("\n".join(csv.read_text().splitlines()[:2]) + "\n")
-    assert "1 rows of cells that were not played" in record("--only", "die=b", "--only", "seed=2", "--out", "second")
-    header = recorded().header
-    assert header.missing_episodes == 1 and header.rows == 3
-    assert header.settings.keys() == {"test, a, 1", "test, b, 2"}
-    assert header.episodes.commits == (header.made["commit"],)
-    (tmp_path / "dice.yaml").write_text(text.replace("max_steps: 5", "max_steps: 6"))
-    assert "3 rows are left out" in record("--only", "die=b", "--only", "seed=1", "--out", "third")
+    table.write_text(json.dumps(header | {"rows": 1, "missing_episodes": 1}))
+    told = record("--only", "planner=brief", "--out", "first")
+    now = recorded().header
+    assert ("1 rows of cells" in told, "1 rows are left out" in told) == (kept, not kept)
+    assert (now.rows, now.missing_episodes) == ((3, 1) if kept else (2, 0))
+    assert now.settings.keys() == {"demonstrations", "test, brief", *(["test, lookup"] if kept else [])}
+    assert now.episodes.commits == (now.made["commit"],)
