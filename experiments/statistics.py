@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 MEAN, EPISODES, TASKS = "mean", "episode_count", "task_count"
 ERROR_OVER_EPISODES, ERROR_OVER_TASKS = "error_over_episodes", "error_over_tasks"
 DIFFERENCE, LOW, HIGH = "difference", "low", "high"
+LOW_OVER_EPISODES, HIGH_OVER_EPISODES = "low_over_episodes", "high_over_episodes"
 _CONFIDENCE = 0.95
 
 
@@ -74,7 +75,8 @@ def paired_differences(frame: pd.DataFrame, axis: str, base: str, by: Sequence[s
 
     Returns:
         A row per level, ``by`` and measure: ``difference``, ``error_over_tasks``, ``low`` and ``high`` (95 % interval,
-        Student's t over tasks), ``episode_count``, ``task_count``.
+        Student's t over tasks), ``error_over_episodes``, ``low_over_episodes`` and ``high_over_episodes`` (the same over
+        single episodes), ``episode_count``, ``task_count``.
     """
     axes = [column for column in frame.columns if column not in (axis, VALUE, WEIGHT, ERROR, COUNT)]
     if len({*frame[RUN]} - {""}) <= 1:
@@ -89,12 +91,12 @@ def paired_differences(frame: pd.DataFrame, axis: str, base: str, by: Sequence[s
     rows = []
     for name, group in pairs.groupby(keys, sort=False):
         off = _influence(group[VALUE], group[WEIGHT]) - _influence(group[f"{VALUE}_base"], group[f"{WEIGHT}_base"])
-        tasks = list(group[TASK])
-        error, reach = _error_and_reach(off, tasks)
-        mean = float(off.mean())
-        ends = (None, None) if reach is None else (mean - reach, mean + reach)
-        rows.append((*_as_tuple(name), mean, error, *ends, len(off), len(set(tasks))))
-    columns = [*keys, DIFFERENCE, ERROR_OVER_TASKS, LOW, HIGH, EPISODES, TASKS]
+        tasks, mean = list(group[TASK]), float(off.mean())
+        over_tasks = _error_and_interval(mean, off, tasks)
+        over_episodes = _error_and_interval(mean, off, [str(number) for number in range(len(off))])
+        rows.append((*_as_tuple(name), mean, *over_tasks, *over_episodes, len(off), len(set(tasks))))
+    intervals = [ERROR_OVER_TASKS, LOW, HIGH, ERROR_OVER_EPISODES, LOW_OVER_EPISODES, HIGH_OVER_EPISODES]
+    columns = [*keys, DIFFERENCE, *intervals, EPISODES, TASKS]
     found: pd.DataFrame = import_pandas().DataFrame(rows, columns=columns)
     return found
 
@@ -145,13 +147,16 @@ def _influence(values: Any, weights: Any) -> np.ndarray:
     return influence
 
 
-def _error_and_reach(off: np.ndarray, tasks: Sequence[str]) -> tuple[float | None, float | None]:
-    """Return the standard error of a mean over tasks, and half the width of its 95 % interval."""
-    degrees = (len(set(tasks)) if len(set(tasks)) > 1 else len(off)) - 1
+def _error_and_interval(
+    mean: float, off: np.ndarray, clusters: Sequence[str]
+) -> tuple[float | None, float | None, float | None]:
+    """Return the standard error of a mean over clusters, and the ends of its 95 % interval."""
+    degrees = (len(set(clusters)) if len(set(clusters)) > 1 else len(off)) - 1
     if not degrees:
-        return None, None
-    error = standard_error(off.tolist(), tasks)
-    return error, error * float(stdtrit(degrees, 0.5 + _CONFIDENCE / 2))
+        return None, None, None
+    error = standard_error(off.tolist(), clusters)
+    reach = error * float(stdtrit(degrees, 0.5 + _CONFIDENCE / 2))
+    return error, mean - reach, mean + reach
 
 
 def _as_tuple(name: object) -> tuple[object, ...]:

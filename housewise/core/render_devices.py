@@ -12,7 +12,6 @@ from itertools import count
 from typing import Any, Literal
 
 from housewise.core.hardware import nvidia_cards
-from housewise.core.processes import process_number
 
 ANY = -1
 """Device number for the first device that EGL offers, which is software rendering without a GPU."""
@@ -68,6 +67,9 @@ def next_device(gpu: GpuSetting) -> int:
 
     The simulators of a process, and the processes of a program, take the devices in turn.
     """
+    # This import is slow, and help does not need it.
+    from housewise.core.processes import process_number
+
     devices = resolve_devices(gpu)
     return devices[(process_number() + next(_turns)) % len(devices)]
 

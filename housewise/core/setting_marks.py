@@ -7,7 +7,9 @@ except for what the mark of a field says otherwise. A subclass that defines a fi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
+
+from housewise.core.errors import suggest_names
 
 Effect = Literal["result", "selection", "execution"]
 """What a setting affects.
@@ -28,12 +30,19 @@ class Affects:
         needs_model: Whether the setting has an effect in runs with a chat model only. The default is False.
         needs: Name and value, or a tuple of values, that a field of the same class must have for the setting to have an
             effect.
+
+    Raises:
+        ValueError: There is no such effect.
     """
 
     effect: Effect | None = None
     compared: bool | None = None
     needs_model: bool | None = None
     needs: tuple[str, Any] | None = None
+
+    def __post_init__(self) -> None:
+        if self.effect is not None and self.effect not in get_args(Effect):
+            raise ValueError(f"no effect {self.effect!r} of a setting; {suggest_names(self.effect, get_args(Effect))}")
 
     def refine(self, other: Affects) -> Affects:
         """Return this mark with everything that another one says."""

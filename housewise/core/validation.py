@@ -104,10 +104,11 @@ def first_repeated(values: Iterable[str]) -> str | None:
 def describe_validation_error(error: ValidationError) -> str:
     """Return the first problem of a validation as ``field NAME: what is wrong``, on one line.
 
-    An unknown field comes first: it may be a misspelled one, which is then missing.
+    An unknown field comes before a missing one, which it may be, misspelled.
     """
     errors = error.errors(include_url=False, include_input=False)
-    first = next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
+    unknown = [each for each in errors if each["type"] == "extra_forbidden"]
+    first = unknown[0] if unknown and errors[0]["type"] == "missing" else errors[0]
     field, problem = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
     problem = _PROBLEMS.get(first["type"], problem)
     return excerpt(f"field {field}: {problem}" if field else problem)

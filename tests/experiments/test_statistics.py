@@ -61,6 +61,12 @@ def test_paired_differences_agree_with_a_paired_t_test(pairs: list[tuple[float, 
     interval = ttest_rel(theirs, ours).confidence_interval()
     assert math.isclose(line["low"], interval.low, abs_tol=1e-6)
     assert math.isclose(line["high"], interval.high, abs_tol=1e-6)
+    # Two episodes a task: the interval over episodes is that of a paired t-test over them all.
+    columns = {"a": [*ours, *ours[:1]], "b": [*theirs, *theirs[:1]]}
+    (line,) = paired_differences(frame(columns, repeats=2), "row", "a").to_dict("records")
+    interval = ttest_rel(columns["b"], columns["a"]).confidence_interval(0.95)
+    assert math.isclose(line["low_over_episodes"], interval.low, abs_tol=1e-6)
+    assert math.isclose(line["high_over_episodes"], interval.high, abs_tol=1e-6)
 
 
 def test_only_common_episodes_are_compared() -> None:
