@@ -75,8 +75,8 @@ def paired_differences(frame: pd.DataFrame, axis: str, base: str, by: Sequence[s
 
     Returns:
         A row per level, ``by`` and measure: ``difference``, ``error_over_tasks``, ``low`` and ``high`` (95 % interval,
-        Student's t over tasks), ``error_over_episodes``, ``low_over_episodes`` and ``high_over_episodes`` (the same over
-        single episodes), ``episode_count``, ``task_count``.
+        Student's t over tasks), ``error_over_episodes``, ``low_over_episodes`` and ``high_over_episodes`` (the same
+        over episodes), ``episode_count``, ``task_count``.
     """
     axes = [column for column in frame.columns if column not in (axis, VALUE, WEIGHT, ERROR, COUNT)]
     if len({*frame[RUN]} - {""}) <= 1:

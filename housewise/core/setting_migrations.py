@@ -138,7 +138,8 @@ def migrate_settings(
         names = list(setting_paths(kept)) if moved else []
         for name, former, value in moved:
             if any(_is_name_of(other, former.target) for other in names):
-                raise UserError(f"{source}: setting {name!r} is now called {former.target!r}; give one of them")
+                now = repr(former.target) if former.item is None else f"{former.item!r} in {former.target!r}"
+                raise UserError(f"{source}: setting {name!r} is now called {now}; give one of them")
             if former.item is not None:
                 whole = merge_nested(base if current is None else current, kept)
                 value = _switch_item(former, value, setting_at(whole, former.target), source)

@@ -107,7 +107,7 @@ def test_the_former_file_and_former_names_count(tmp_path: Path) -> None:
         "familiar_kinds": ("mug",),
     }
     (tmp_path / FORMER_CONFIG_FILE).write_text(json.dumps({**former, "wrappers": []}), encoding="utf-8")
-    with pytest.raises(ChatModelError, match=f"{FORMER_CONFIG_FILE}.* is now called .agent.wrappers.; give"):
+    with pytest.raises(ChatModelError, match=f"{FORMER_CONFIG_FILE}.* is now called .* in .agent.wrappers.; give"):
         adapter_defaults(tmp_path)
     (tmp_path / ADAPTER_CONFIG_FILE).write_text('{"prompt": "compact"}', encoding="utf-8")
     assert adapter_defaults(tmp_path) == {"prompt": "compact"}
