@@ -139,6 +139,7 @@ class Grid:
         return next(filter(None, functions), self.experiment.function)
 
     def cells(self, template: RunTemplate) -> Iterator[Cell]:
+        """Yield the combinations of levels of a run's axes that the experiment includes and does not exclude."""
         experiment = self.experiment
         axes = experiment.axes_of(template)
         for levels in product(*(experiment.axes[axis] for axis in axes)):

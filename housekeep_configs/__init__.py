@@ -1,0 +1,1 @@
+"""Bundled YAML files: configurations, prompts, people, task sets and scenarios."""

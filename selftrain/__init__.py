@@ -1,0 +1,1 @@
+"""Self-training: what each system's model learns from, trainers, and rollout engines."""

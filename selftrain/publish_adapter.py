@@ -1,6 +1,8 @@
-"""Prepares a trained adapter for distribution: half the size, and only the files that are needed to use it.
+r"""Prepares a trained adapter for distribution: half the size, and only the files that are needed to use it.
 
-    python -m housewise.selftrain.publish_adapter runs/attentive/imitate/adapter housewise/language/adapters/tidy \\
+For example:
+
+    python -m housewise.selftrain.publish_adapter runs/attentive/imitate/adapter housewise/language/adapters/tidy \
         --made-by "housewise selftrain --config attentive --out runs/attentive"
 """
 

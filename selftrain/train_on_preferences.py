@@ -1,6 +1,6 @@
-"""Trains a model with the preferences of an earlier training, on this machine or behind a fine-tuning API.
+r"""Trains a model with the preferences of an earlier training, on this machine or behind a fine-tuning API.
 
-    python -m housewise.selftrain.train_on_preferences PREFERENCES --model MODEL --out FOLDER \\
+    python -m housewise.selftrain.train_on_preferences PREFERENCES --model MODEL --out FOLDER \
         [preference.trainer=openai ...]
 
 Reflection (ADAPT, arXiv 2504.04040) needs the likelihood of given texts, which a server's model does not report. So a

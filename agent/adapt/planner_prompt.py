@@ -1,4 +1,4 @@
-"""What ADAPT's language models read: the planner prompt and the reflection prompt. (arXiv 2504.04040, appendix C)
+"""What ADAPT's language models read: the planner prompt and the reflection prompt (arXiv 2504.04040, appendix C).
 
 An interaction only grows: each turn is appended and earlier turns do not change. A model therefore reads every word
 once (prefix caching), and a whole episode can be learned as one conversation.
@@ -38,7 +38,7 @@ class Briefing:
 
 @dataclass(frozen=True)
 class CookingTurn:
-    """One step of an interaction: an action and its result. (section 3)
+    """One step of an interaction: an action and its result (section 3).
 
     Attributes:
         action: The action a_k in words: a physical action, a question or the termination action.
@@ -59,7 +59,7 @@ class CookingTurn:
 
 @dataclass(frozen=True)
 class Interaction:
-    """The prompt x of step k before it is put into words: goal and interaction history. (sections 3 and 5)
+    """The prompt x of step k before it is put into words: goal and interaction history (sections 3 and 5).
 
     Attributes:
         briefing: The goal g, and what else stays the same.
@@ -93,7 +93,7 @@ class PlannerPrompt:
         self._prompts, self._asking, self._thinks, self._turns = prompts, asking, thinks, turns
 
     def messages(self, interaction: Interaction) -> tuple[Message, ...]:
-        """Return the planner prompt, which asks for the next action. (appendix C.1)"""
+        """Return the planner prompt, which asks for the next action (appendix C.1)."""
         briefing = interaction.briefing
         messages = [Message("system", self._system_prompt(briefing))]
         heard = self._prompts.task.format(task=briefing.task)
@@ -106,7 +106,7 @@ class PlannerPrompt:
         return (*messages, self._user_message(briefing, heard, interaction.made))
 
     def reflection_messages(self, interaction: Interaction, student: str, teacher: str) -> tuple[Message, ...]:
-        """Return the reflection prompt, which asks for a question that predicts the teacher's action. (appendix C.2)
+        """Return the reflection prompt, which asks for a question that predicts the teacher's action (appendix C.2).
 
         It continues the planner's prompt in place of a system prompt of its own, and gives no reason of the teacher.
 

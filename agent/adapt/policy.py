@@ -1,4 +1,4 @@
-"""ADAPT's policy: a language model predicts the next action, which may be a question. (arXiv 2504.04040, section 3)"""
+"""ADAPT's policy: a language model predicts the next action, which may be a question (arXiv 2504.04040, section 3)."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class LLMPolicy:
         self._grounded, self._thinks = grounded, thinks
 
     def act(self, interaction: Interaction, named: NameableThings, may: AllowedAction = "either") -> PolicyReply:
-        """Predict the next action: a_k = π(g, a_0:k-1, o_0:k-1, u_0:k-1). (section 3)
+        """Predict the next action (section 3): a_k = π(g, a_0:k-1, o_0:k-1, u_0:k-1).
 
         Args:
             interaction: Goal and history.
@@ -80,7 +80,7 @@ class LLMPolicy:
         return self._complete(ChatRequest(messages, replace(self._sampling, max_tokens=MAX_THOUGHT_TOKENS), THOUGHT))
 
     def _decoder_constraints(self, named: NameableThings, may: AllowedAction) -> str:
-        """Return the context-free grammar of the actions that are valid now. (section 6)"""
+        """Return the context-free grammar of the actions that are valid now (section 6)."""
         return question_grammar() if may == "ask" else action_grammar(named, self._verbs, may == "either")
 
     def _complete(self, request: ChatRequest) -> Reply:

@@ -160,15 +160,11 @@ class Interview(ABC):
 
 
 class WordReader(Protocol):
-    """Finds the options or places that an answer names.
-
-    Attributes:
-        topic_words: Words that name options. They are ignored when deciding whether a clause wants or refuses
-            something.
-    """
+    """Finds the options or places that an answer names."""
 
     @property
-    def topic_words(self) -> str: ...
+    def topic_words(self) -> str:
+        """Words that name options; they are ignored when deciding whether a clause wants or refuses something."""
 
     def mark_phrases(self, text: str) -> str:
         """Return the text with known phrases replaced by the words that ``find_values`` reads."""

@@ -67,7 +67,8 @@ def summarize_notes(
 
     Args:
         model: Model to ask, greedily.
-        words, quotes: Texts of the request.
+        words: Texts of the request, and how many notes and rules at most.
+        quotes: How notes are quoted in it.
         notes: Notes, the most important first.
         file: File that keeps the answer. None keeps nothing.
     """

@@ -20,7 +20,7 @@ _REPAIRED = (MismatchKind.AFFORDANCE, MismatchKind.UNGROUNDED, MismatchKind.UNKN
 
 
 class GoalAnalyser:
-    """Analyses goal sentences in a scene by internal simulation. (Figure 3)
+    """Analyses goal sentences in a scene by internal simulation (figure 3).
 
     Args:
         language: Parser of goal sentences.
@@ -105,7 +105,7 @@ def repair_candidates(
     retrieve: Callable[[GoalCandidate], Sequence[RetrievedGoal]],
     analyse: Callable[[str], GoalAnalysis],
 ) -> Iterator[tuple[GoalCandidate, list[GoalCandidate]]]:
-    """Repair unviable candidates one after the other, and analyse what that brings. (Appendix B, Repair)
+    """Repair unviable candidates one after the other, and analyse what that brings (appendix B, Repair).
 
     Candidates with fewer mismatches come first, then affordance mismatches, ungrounded objects and unknown words, then
     the more probable candidate. A candidate is repaired once, and results of a second repair are not repaired.

@@ -1,4 +1,4 @@
-"""Plan the actions that bring a goal about, by breadth-first search in the symbolic world. (STARS, execution)"""
+"""Plan the actions that bring a goal about, by breadth-first search in the symbolic world (STARS, execution)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prompt templates for goals, repairs and selections. Their words are in YAML files. (STARS, prompts)"""
+"""Prompt templates for goals, repairs and selections, with their words in YAML files (STARS, prompts)."""
 
 from __future__ import annotations
 

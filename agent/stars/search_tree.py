@@ -33,7 +33,7 @@ PromptKind = Literal["initial", "repair"]
 
 
 class TreeThresholds(Settings):
-    """Where the search tree branches. (Appendix B, Search Tree)"""
+    """Where the search tree branches (appendix B, Search Tree)."""
 
     branch_below: float = Field(default=0.90, ge=0, le=1)
     """The tree branches only at tokens that are less probable than this."""
@@ -49,7 +49,7 @@ class TreeThresholds(Settings):
 
 
 def construct_goal_prompt(templates: StarsPrompts, task: StarsTask, about: TaskObject) -> str:
-    """Instantiate the template for a goal with the context of task and object. (Appendix B, Prompt Construction)
+    """Instantiate the template for a goal with the context of task and object (appendix B, Prompt Construction).
 
     The prompt has two examples of other tasks, and ends where the goal begins.
     """
@@ -60,7 +60,7 @@ def construct_goal_prompt(templates: StarsPrompts, task: StarsTask, about: TaskO
 def construct_repair_prompt(
     templates: StarsPrompts, task: StarsTask, about: TaskObject, wrong: str, mismatch: Mismatch
 ) -> str:
-    """Instantiate the template that repairs a kind of mismatch. (Analyze and Repair; appendix B, Repair)
+    """Instantiate the template that repairs a kind of mismatch (Analyze and Repair; appendix B, Repair).
 
     It has an example of repairing that kind of mismatch, and then the offending response with the specific mismatch.
     """
@@ -80,7 +80,7 @@ def sample_goals(
     bounds: GenerationLimits,
     kind: PromptKind = "initial",
 ) -> list[RetrievedGoal]:
-    """Query the model at varying temperatures until there are three different goals. (Baseline TBP, figure 1)
+    """Query the model at varying temperatures until there are three different goals (baseline TBP, figure 1).
 
     The first reply has temperature 0. Then four replies are sampled at 0.9, and up to four single ones at 1.0.
     """
@@ -101,7 +101,7 @@ def sample_goals(
 
 
 class SearchTree:
-    """Grows the tree of responses to a prompt with a beam search. (Search Tree (ST); appendix B, tables 9 and 10)"""
+    """Grows the tree of responses to a prompt with a beam search (Search Tree, ST; appendix B, tables 9 and 10)."""
 
     def __init__(
         self, model: CompletionModel, bounds: GenerationLimits, thresholds: TreeThresholds | None = None

@@ -38,12 +38,12 @@ _NUMBER = re.compile(r"\s*(\d{1,3})(?!\d)")
 
 
 class GoalLearner:
-    """Learns goals for the objects of a task, and plans how to achieve them. (Figure 4)
+    """Learns goals for the objects of a task, and plans how to achieve them (figure 4).
 
     Args:
         task: The task.
         analyser: Analyses goal sentences.
-        condition: Which parts of STARS are active. (Table 1)
+        condition: Which parts of STARS are active (table 1).
         retriever: Retrieves goals from a model, for example with the search tree.
         memory: Recalls and keeps learned goals.
         plan: Internal planning.
@@ -107,7 +107,7 @@ class GoalLearner:
         return ObjectLesson(about, None, candidates, choices, answers, stated, used, path, learned)
 
     def _retrieve_analyse_and_repair(self, about: TaskObject) -> Iterator[GoalsRetrieved]:
-        """Yield goals for an object: retrieved, analysed and, depending on the condition, repaired. (Figure 2)"""
+        """Yield goals for an object: retrieved, analysed and, depending on the condition, repaired (figure 2)."""
         seen, before = RetrievedTexts(about.thing.noun), self.usage.copy()
 
         def retrieve(wrong: GoalCandidate | None) -> list[RetrievedGoal]:
@@ -128,7 +128,7 @@ class GoalLearner:
     def _solicit_feedback(
         self, about: TaskObject, pool: list[GoalCandidate], choices: list[GoalSelection], answers: list[bool]
     ) -> Generator[LearningEvent, str | None, GoalAnalysis | None]:
-        """Return the first goal that the user confirms, or None if all are rejected. (User Oversight (O))
+        """Return the first goal that the user confirms, or None if all are rejected (User Oversight, O).
 
         Selection determines which goal to present. It is repeated with the rejected one removed.
         """
@@ -145,7 +145,7 @@ class GoalLearner:
 
 
 class LikeliestSelector:
-    """Selects the goal with the highest mean token probability. No model is asked. (Baseline TBP, figure 1)"""
+    """Selects the goal with the highest mean token probability, without asking a model (baseline TBP, figure 1)."""
 
     def select(
         self, task: StarsTask, about: TaskObject, candidates: Sequence[GoalCandidate], usage: ModelUsage
@@ -155,7 +155,7 @@ class LikeliestSelector:
 
 
 class NumberedSelector:
-    """Asks a model for the number of the most reasonable goal. (Selection (S); appendix B, Selection)
+    """Asks a model for the number of the most reasonable goal (Selection, S; appendix B, Selection).
 
     Args:
         model: Answers the question, with one token at temperature 0.
@@ -191,7 +191,7 @@ class NumberedSelector:
 def construct_selection_prompt(
     templates: StarsPrompts, task: StarsTask, about: TaskObject, options: Sequence[str]
 ) -> str:
-    """Return a numbered question which of some goals is the most reasonable. (Appendix B, Selection)"""
+    """Return a numbered question which of some goals is the most reasonable (appendix B, Selection)."""
     goals = (" ".join(option.split()).rstrip(".") for option in options)
     numbered = "\n".join(f"{number}. {goal[:1].upper()}{goal[1:]}." for number, goal in enumerate(goals, 1))
     return templates.selection.question_with(task.name, task.room.noun, about.description, numbered)

@@ -1,4 +1,4 @@
-"""A STARS task: the room as it is found, and where the user wants each object. (STARS, tables 4 to 8)"""
+"""A STARS task: the room as it is found, and where the user wants each object (STARS, tables 4 to 8)."""
 
 from __future__ import annotations
 

@@ -25,7 +25,8 @@ def time_recall(
     The first question is apart: it builds the index, and embeds the notes.
 
     Args:
-        things, places: Numbers of kinds of things and of places that notes are about.
+        things: Number of kinds of things that notes are about.
+        places: Number of places that notes are about.
         notes: Number of notes.
         questions: Number of questions, with one to three fields.
         by_meaning: Whether notes of similar meaning are recalled if fewer match by key; takes MiniLM.

@@ -69,7 +69,8 @@ def judge_by_notes(
         by: What judges: notes about the kind of object (the planner ``memory_lookup``), also those about similar kinds
             (``memory_nearest``), or the model in JSON, without notes or with the prompt ``notes``.
         lessons: Number of lessons, each in another house.
-        model, base_url: The model.
+        model: The model that judges, as in ``--model``.
+        base_url: Address of its server, as in ``--base-url``.
     """
     kind = LessonsConfig(houses=lessons, each=1, seed=SEED, places=(6, 10), things=(5, 8), noted_fraction=(0.2, 0.5))
     preferences, embedder = resolve_preferences("majority"), shared_minilm()

@@ -76,7 +76,7 @@ def run(
     log_to: LogToOption = None,
     out: OutOption = None,
 ) -> None:
-    """Play episodes and record them.
+    r"""Play episodes and record them.
 
     Examples:
 
@@ -87,7 +87,7 @@ def run(
       housewise run --houses 3 --planner scripted
 
       # any OpenAI-compatible server, test tasks of the Housekeep data
-      housewise run --data ~/housekeep --scene Merom_1_int --episodes test \\
+      housewise run --data ~/housekeep --scene Merom_1_int --episodes test \
           --model my-model --base-url http://localhost:8000/v1
 
       # LLM-Personalize as its paper describes it, without the help for a small model

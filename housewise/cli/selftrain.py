@@ -100,7 +100,7 @@ def selftrain(
     log_to: LogToOption = None,
     out: OutOption = None,
 ) -> None:
-    """Train a model to do what people want: it imitates demonstrations, then acts and learns from its good plans.
+    r"""Train a model to do what people want: it imitates demonstrations, then acts and learns from its good plans.
 
     Examples:
 
@@ -111,7 +111,7 @@ def selftrain(
       housewise selftrain --config person --person farid --out runs/farid
 
       # a scene of the Housekeep data
-      housewise selftrain --data ~/housekeep --scene Merom_1_int \\
+      housewise selftrain --data ~/housekeep --scene Merom_1_int \
           --workers 16 --out runs/merom filter.name=balanced
 
       # another model, here or behind a fine-tuning API

@@ -20,7 +20,8 @@ def new_figure(width: float, height: float) -> Any:
     """Return an empty matplotlib figure with constrained layout.
 
     Args:
-        width, height: Size in inches.
+        width: Width in inches.
+        height: Height in inches.
 
     Raises:
         UserError: If matplotlib is not installed or cannot be imported.

@@ -74,9 +74,12 @@ def open_plugin(group: str, name: str, what: str, *arguments: Any, needs: Sequen
     """Load a part that constructs something, and call it.
 
     Args:
-        group, name, what: See ``load_plugin``.
-        *arguments, **options: Arguments of the call.
+        group: See ``load_plugin``.
+        name: See ``load_plugin``.
+        what: See ``load_plugin``.
+        *arguments: Arguments of the call by position.
         needs: Attributes that the result must have.
+        **options: Arguments of the call by name.
 
     Raises:
         UserError: If the part cannot be called with these arguments, fails, or returns something else. See also
@@ -91,8 +94,9 @@ def call_plugin(part: Any, label: str, *arguments: Any, needs: Sequence[str] = (
     Args:
         part: The loaded part.
         label: What messages call the part.
-        *arguments, **options: Arguments of the call.
+        *arguments: Arguments of the call by position.
         needs: Attributes that the result must have.
+        **options: Arguments of the call by name.
 
     Raises:
         UserError: See ``open_plugin``.

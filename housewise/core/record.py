@@ -250,7 +250,8 @@ class Record:
 class EventWriter(Protocol):
     """Receives the events of an episode."""
 
-    def write(self, event: Event) -> None: ...
+    def write(self, event: Event) -> None:
+        """Receive the next event."""
 
 
 def record_name(task: str, run: int) -> str:

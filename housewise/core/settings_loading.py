@@ -55,12 +55,7 @@ def load_with_derived_defaults(
     settings: Mapping[str, Any] | None = None,
     overrides: Sequence[str] = (),
 ) -> _Model:
-    """Merge settings whose defaults depend on some of them; see ``load_settings``.
-
-    Args:
-        model, base, file, settings, overrides: See ``load_settings``.
-        advice: Function that returns defaults by key for given settings.
-    """
+    """Merge settings as ``load_settings`` does, with defaults that ``advice`` returns by key for the given settings."""
     config = load_settings(model, base, file, settings, overrides)
     defaults = advice(config)
     return load_settings(model, base, file, settings, overrides, defaults) if defaults else config
@@ -145,7 +140,8 @@ def configured_systems(file: Path | None, overrides: Sequence[str], default: str
     """Return the names of systems in a file and in overrides, and that of a bundled file's folder; the last one wins.
 
     Args:
-        file, overrides: See ``load_settings``.
+        file: See ``load_settings``.
+        overrides: See ``load_settings``.
         default: System whose bundled configurations ``file`` may name.
 
     Raises:
@@ -277,12 +273,7 @@ def place_in_sections(
 
 
 def _place_keys(given: Any, base: Mapping[str, Any], source: str, prefix: str) -> dict[str, Any]:
-    """Return values by key with every key in its section.
-
-    Args:
-        given, base, source: See ``place_in_sections``.
-        prefix: Section of the keys, with a dot at its end.
-    """
+    """Return values by key with every key in its section; ``prefix`` is the section of all, with a dot at its end."""
     found: dict[str, Any] = {}
     for key, value in given.items():
         path = key if key in base else find_setting_path(str(key), base, source, prefix, isinstance(value, Mapping))

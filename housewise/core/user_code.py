@@ -53,7 +53,9 @@ def load_plugin_or_code(group: str, name: str, what: str) -> Any:
     Importing runs the module. Validate settings of somebody else with trust_code=False first; see ``CodeReference``.
 
     Args:
-        group, name, what: See ``load_plugin``.
+        group: See ``load_plugin``.
+        name: Name of the plugin, or reference to code.
+        what: See ``load_plugin``.
 
     Raises:
         UserError: See ``load_plugin``.

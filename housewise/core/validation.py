@@ -84,7 +84,9 @@ def convert_validation_errors(
 
     Args:
         source: Where the values are from, such as a path, for the message.
-        remedy, what, error_class: See ``read_model``.
+        remedy: See ``read_model``.
+        what: See ``read_model``.
+        error_class: See ``read_model``.
 
     Raises:
         UserError: If a validation fails; of ``error_class``.

@@ -81,14 +81,16 @@ class CompletionModel(Protocol):
 
     Attributes:
         name: Name of the model in records.
-        can_branch: Whether the model returns alternatives and can continue from them. For a model behind a server this
-            may turn False with its first reply.
     """
 
     name: str
 
     @property
-    def can_branch(self) -> bool: ...
+    def can_branch(self) -> bool:
+        """Whether the model returns alternatives and can continue from them.
+
+        For a model behind a server this may turn False with its first reply.
+        """
 
     def extend(self, prompt: str, branches: Sequence[Sequence[Token]], bounds: GenerationLimits) -> list[Continuation]:
         """Continue a prompt followed by each of several branches, greedily and all at once.

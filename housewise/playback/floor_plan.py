@@ -182,7 +182,8 @@ def fit_projection(floor: Area, width: int, height: int) -> PlanProjection:
 
     Args:
         floor: The floor, (x, z) in metres.
-        width, height: Maximum size of the plan, pixels.
+        width: Maximum width of the plan, pixels.
+        height: Maximum height of the plan, pixels.
     """
     low_x, low_z, high_x, high_z = floor.bounds
     across, along = high_x - low_x + 2 * _MARGIN, high_z - low_z + 2 * _MARGIN

@@ -37,10 +37,12 @@ class ObjectOutcome:
 
     @property
     def was_correct(self) -> bool:
+        """Whether people want it where it started."""
         return self.start in self.correct_places
 
     @property
     def is_correct(self) -> bool:
+        """Whether people want it where it ended."""
         return self.end in self.correct_places
 
     @property

@@ -1,0 +1,1 @@
+"""Runs of every system: episodes are scheduled, played, recorded, resumed and compared."""

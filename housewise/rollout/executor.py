@@ -24,13 +24,24 @@ class RunCallback:
     The methods are called from several threads.
     """
 
-    def on_episode_start(self, job: Job) -> None: ...
+    def on_episode_start(self, job: Job) -> None:
+        """Called when an episode starts; a pool of processes calls it only when the episode is over."""
 
-    def on_episode_progress(self, job: Job, done: int, of: int, words: str) -> None: ...
+    def on_episode_progress(self, job: Job, done: int, of: int, words: str) -> None:
+        """Called while an episode is played, except by a pool of processes.
 
-    def on_episode_end(self, job: Job, result: Result) -> None: ...
+        Args:
+            job: The episode.
+            done: Number of finished steps.
+            of: Greatest number of steps, as far as it is known.
+            words: What is being done, such as ``plan 3``.
+        """
 
-    def on_episode_failure(self, job: Job, failure: Failure) -> None: ...
+    def on_episode_end(self, job: Job, result: Result) -> None:
+        """Called when an episode has finished and its record is complete."""
+
+    def on_episode_failure(self, job: Job, failure: Failure) -> None:
+        """Called when an episode has failed; the next run with the same folder plays it again."""
 
 
 class EarlyEndError(RunEndedError):

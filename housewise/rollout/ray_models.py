@@ -263,5 +263,6 @@ def raise_user_error(error: RayError) -> NoReturn:
 
 
 def last_line(error: Exception) -> str:
+    """Return the last line of an error's message, or the name of its class if it has no message."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[-1] if lines else type(error).__name__

@@ -30,13 +30,15 @@ class Tracker(Protocol):
             figures: Values by curve name, including the prefix.
         """
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Write what is not written yet. No points follow."""
 
 
 class TrackerClass(Protocol):
     """Opens a tracker for a folder."""
 
-    def __call__(self, folder: Path) -> Tracker: ...
+    def __call__(self, folder: Path) -> Tracker:
+        """Return a tracker that continues the curves of a folder."""
 
     def check(self) -> None:
         """Check that the tracker can be used.

@@ -133,7 +133,8 @@ def choose_thresholds(data: Sequence[ReflectionStep], questions: float, actions:
 
     Args:
         data: All steps.
-        questions, actions: Shares of the steps.
+        questions: Share of the steps that become questions.
+        actions: Share of the steps that become the teacher's action.
     """
     undecided = [step for step in data if step.delta_t >= 0]
     gains = sorted((step.delta_q for step in undecided if step.delta_q is not None), reverse=True)

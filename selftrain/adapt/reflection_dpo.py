@@ -1,4 +1,4 @@
-"""Reflection-DPO: trains a student to ask what it needs to know to do as a teacher does. (arXiv 2504.04040, section 5)
+"""Reflection-DPO: trains a student to ask what it needs to know to do as a teacher does (arXiv 2504.04040, section 5).
 
 In the paper's order: ``corrective_data`` has the teacher correct the student's trajectory, ``get_question`` and
 ``probability`` are what Algorithm 1 takes, ``ReflectionStep`` has its two differences, ``reflection`` is the algorithm,
@@ -174,7 +174,7 @@ class ReflectionDPO:
 
 
 def reflection(step: ReflectionStep, thresholds: ReflectionThresholds) -> Choice | None:
-    """Return what is chosen over the student's action, or None to skip the step. (Algorithm 1)"""
+    """Return what is chosen over the student's action, or None to skip the step (Algorithm 1)."""
     if step.delta_t < 0:
         return "action"
     if step.delta_q is not None and step.delta_q > thresholds.question:

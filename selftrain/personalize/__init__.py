@@ -1,0 +1,1 @@
+"""Self-training of LLM-Personalize: demonstrations, imitation, then ReST with filters and relabelled replies."""

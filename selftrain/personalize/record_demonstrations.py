@@ -63,7 +63,8 @@ def make_demonstration(
     """Return a reply to the prompt of a plan as a demonstration.
 
     Args:
-        record, plan: Where the reply was given.
+        record: Episode in which the reply was given.
+        plan: Plan of the episode for which it was given.
         tried: What it achieved.
         prefix: Prefix of the reply.
         reply: The text to learn.

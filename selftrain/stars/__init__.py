@@ -1,0 +1,1 @@
+"""Training for STARS: a model learns in generated rooms to write goals and to choose between them."""

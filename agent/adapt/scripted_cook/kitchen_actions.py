@@ -62,10 +62,12 @@ class KitchenActions:
 
     @property
     def trace(self) -> Trace:
+        """All that happened in the episode, and then in the fork."""
         return self._cooking.trace
 
     @property
     def state(self) -> State:
+        """Present state of the fork."""
         return self.trace.state
 
     # Finding things

@@ -47,6 +47,7 @@ class Course:
 
     @property
     def members(self) -> set[str]:
+        """All its ingredients: the base, the additions, and those that are already in it."""
         return {*self.adds, *self.already_in, *([self.base] if self.base else [])}
 
 

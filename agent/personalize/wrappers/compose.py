@@ -61,7 +61,10 @@ def make_llm_planner(
     failed (HideFailedTargets). A prompt with rules has the model conclude them from the notes (SummarizeNotes).
 
     Args:
-        model, context, sampling, name: See HousewisePlanner.
+        model: See LLMPlanner.
+        context: See LLMPlanner.
+        sampling: See LLMPlanner.
+        name: See LLMPlanner.
         config: Options.
         knowledge: What is recalled about the person, or None to plan without a memory.
         route: Length of the way from a room or receptacle (None: the robot) to another, metres. If given, prompts are

@@ -47,7 +47,8 @@ def are_close(one: torch.Tensor, other: torch.Tensor, dtype: torch.dtype, noise:
     """Whether two tensors of log-probabilities are equal up to rounding.
 
     Args:
-        one, other: Tensors of the same shape.
+        one: Log-probabilities; impossible tokens have -inf.
+        other: Those to compare with, of the same shape.
         dtype: Type in which they were computed.
         noise: Mean difference between results that should be equal, if it was measured.
     """

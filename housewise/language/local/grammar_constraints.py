@@ -53,8 +53,9 @@ class GrammarConstraint:
         return tokens
 
     def allowed_mask(self, width: int) -> np.ndarray:
-        """Return whether each token may come next, shape (width,); tokens that end a turn are allowed where the grammar
-        may end.
+        """Return whether each token may come next, shape (width,).
+
+        Tokens that end a turn are allowed where the grammar may end.
         """
         bits = np.frombuffer(self._matcher.compute_bitmask(), dtype=np.uint8)
         if self._matcher.is_error():

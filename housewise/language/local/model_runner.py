@@ -318,9 +318,7 @@ class ModelRunner:
         return logits
 
     def _forward_tree(self, slot: int, tree: TokenTree) -> Any:
-        """Run one forward pass over a tree after the content of a slot, keep the trunk, and return the logits of all
-        nodes.
-        """
+        """Return the logits of all nodes of a tree after the content of a slot, which keeps the trunk."""
         start, device = len(self._cache.tokens[slot]), self.model.device
         self._cache.prepare_pass([slot], [0], len(tree.tokens))
         positions = start + torch.tensor([tree.depths], device=device)

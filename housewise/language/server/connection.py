@@ -96,6 +96,7 @@ class Connection:
         self._thread.start()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Return the result of a coroutine on the event loop; an interrupt of the caller cancels it."""
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
@@ -104,6 +105,7 @@ class Connection:
             raise
 
     def close(self) -> None:
+        """Close the client and end the loop's thread. In a forked process, which has no such thread, do nothing."""
         if self.process == os.getpid():
             self.run(self.client.close())
             self._loop.call_soon_threadsafe(self._loop.stop)

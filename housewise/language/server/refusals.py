@@ -43,7 +43,8 @@ def is_too_long(code: Any, kind: Any, message: str) -> bool:
     """Whether a prompt had more tokens than the model can read, in the words of OpenAI, llama.cpp and vLLM.
 
     Args:
-        code, kind: Code and type of the error.
+        code: Code of the error, as the server sent it.
+        kind: Type of the error, as the server sent it.
         message: Message of the server.
     """
     if code == "context_length_exceeded" or kind == "exceed_context_size_error":

@@ -27,6 +27,8 @@ class _Message(BaseModel):
 
 
 class CompletionChoice(BaseModel):
+    """The fields of one reply in a chat completion that are used."""
+
     message: _Message
     finish_reason: str | None = None
     logprobs: Any = None

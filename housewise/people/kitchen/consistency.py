@@ -187,6 +187,7 @@ class LiteralIndex:
             self._found.setdefault((predicate.name, positive), []).append(predicate)
 
     def __call__(self, name: str, positive: bool = True) -> list[Predicate]:
+        """Return the predicates of a name that have to hold or, if not ``positive``, must not."""
         return self._found.get((name, positive), [])
 
     @property

@@ -81,22 +81,19 @@ class TurnCell:
 
 
 class EpisodeContent(Protocol):
-    """What a page shows of an episode.
-
-    Attributes:
-        template: Name of the template.
-        title: Title of the page: episode and agent.
-        complete: Whether nothing is missing that a later attempt might show.
-    """
+    """What a page shows of an episode."""
 
     @property
-    def template(self) -> str: ...
+    def template(self) -> str:
+        """File name of the Jinja template."""
 
     @property
-    def title(self) -> str: ...
+    def title(self) -> str:
+        """Title of the page: episode and agent."""
 
     @property
-    def complete(self) -> bool: ...
+    def complete(self) -> bool:
+        """Whether nothing is missing that a later attempt might show."""
 
 
 class _LegacyView:

@@ -60,7 +60,7 @@ class PlanCard:
 
     @property
     def mood(self) -> str:
-        """ "right" or "wrong" by the sum of rewards, or empty if there are none."""
+        """Class of the plan in the template: "right" or "wrong" by the sum of rewards, or empty if there are none."""
         rewards = [step.reward for step in self.steps if step.reward]
         return "" if not rewards else ("right" if sum(rewards) > 0 else "wrong")
 
@@ -118,7 +118,7 @@ class HouseContent:
 
     @property
     def mood(self) -> str:
-        """ "right" if everything is in place, "partly" if the success rate is positive, else "wrong"."""
+        """Style of the main score: "right" if all is in place, "partly" if the rate is positive, else "wrong"."""
         if self.is_perfect:
             return "right"
         return "partly" if self.rate > 0 else "wrong"

@@ -52,7 +52,8 @@ class PlannerFactory(Protocol):
 
     asks_model: bool
 
-    def __call__(self, context: PlannerContext) -> Planner: ...
+    def __call__(self, context: PlannerContext) -> Planner:
+        """Return the planner of one episode."""
 
 
 def open_planner(settings: AgentSettings) -> PlannerFactory:

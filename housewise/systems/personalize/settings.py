@@ -96,8 +96,7 @@ class WorldSettings(Settings):
 
 
 class JudgingSettings(Settings):
-    """How the planner llm follows judgements of where objects belong. They need a prompt that judges placements, or one
-    that asks for JSON."""
+    """How the planner llm follows placement judgements; these need a prompt that judges placements or asks for JSON."""
 
     score_placements: bool = False
     """Whether an object without notes goes to its most probable place, if that is more probable than its present place.

@@ -36,9 +36,9 @@ from housewise.systems.personalize.record import (
     describe_continued_search,
     read_house_record,
 )
-from housewise.systems.personalize.record_migrations import migrate_version_1
 from housewise.systems.personalize.settings import PersonalizeSettings, house_defaults
 from housewise.systems.personalize.tasks import HouseTask, check_person, list_tasks, load_task
+from housewise.systems.personalize.version_1_records import migrate_version_1
 from housewise.systems.personalize.world import HouseWorld
 from housewise.systems.shared_simulator import SharedSimulatorSystem
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask

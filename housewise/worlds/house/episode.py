@@ -136,4 +136,5 @@ class RearrangementEpisode:
 
     @property
     def misplaced_objects(self) -> tuple[HouseObject, ...]:
+        """Objects whose initial receptacle is not correct."""
         return tuple(thing for thing in self.objects if thing.is_misplaced)

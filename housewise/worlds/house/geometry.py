@@ -64,14 +64,17 @@ class Box:
 
     @property
     def size(self) -> Vec3:
+        """Extent along x, y and z, metres."""
         return vec3(np.subtract(self.high, self.low))
 
     @property
     def centre(self) -> Vec3:
+        """Position of the middle, metres."""
         return vec3(np.add(self.low, self.high) / 2)
 
     @property
     def top(self) -> float:
+        """Height of its upper side, which is its greatest y, metres."""
         return self.high[1]
 
     @property

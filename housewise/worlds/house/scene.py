@@ -135,4 +135,5 @@ class Scene:
 
     @cached_property
     def by_key(self) -> dict[str, Receptacle]:
+        """All receptacles, also those that are not usable, by key."""
         return {receptacle.key: receptacle for receptacle in self.receptacles}

@@ -147,14 +147,17 @@ class SceneGraph:
 
     @property
     def rooms(self) -> tuple[str, ...]:
+        """Names of all rooms."""
         return self._nodes_of_kind(NodeKind.ROOM)
 
     @property
     def receptacles(self) -> tuple[str, ...]:
+        """Names of the receptacles that were discovered."""
         return self._nodes_of_kind(NodeKind.RECEPTACLE)
 
     @property
     def objects(self) -> tuple[str, ...]:
+        """Names of the objects that were discovered, with the one in the robot's hand."""
         return self._nodes_of_kind(NodeKind.OBJECT)
 
     @property

@@ -67,7 +67,8 @@ class ShelfPacker:
 
         Args:
             key: Key of the object.
-            width, depth: Extent of its footprint, metres.
+            width: Extent of its footprint along x if it is not rotated, metres.
+            depth: Extent of its footprint along z if it is not rotated, metres.
 
         Returns:
             The position of the object, or None if there is no room for it.

@@ -67,6 +67,7 @@ class TextKitchenEnv(gym.Env[str, str]):
         self.world = TextKitchen(task, max_steps=max_steps, kitchen=kitchen)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
+        """See gymnasium.Env.reset."""
         super().reset(seed=seed)
         self._task = (options or {}).get("task", self._task)
         scene = int(self.np_random.integers(2**31)) if seed is None else seed
@@ -74,6 +75,7 @@ class TextKitchenEnv(gym.Env[str, str]):
         return fit_text(self.world.layout(), MAX_OBSERVATION_CHARACTERS), {"task": self.world.task.text, "scene": scene}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
+        """See gymnasium.Env.step."""
         over = self.world.has_ended
         step = self.world.step(action)
         reward = 0.0

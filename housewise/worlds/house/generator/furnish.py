@@ -128,14 +128,11 @@ class KitchenRequest:
 
 
 class RoomRequest(Protocol):
-    """A request for furniture of a room.
-
-    Attributes:
-        unless: The request is dropped in houses that have this kind of room.
-    """
+    """A request for furniture of a room."""
 
     @property
-    def unless(self) -> str: ...
+    def unless(self) -> str:
+        """The request is dropped in houses that have this kind of room; empty for none."""
 
     def place(self, space: RoomSpace, rng: np.random.Generator, room: str) -> None:
         """See GroupRequest.place."""

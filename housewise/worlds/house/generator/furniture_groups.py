@@ -57,6 +57,7 @@ class FurnitureItem:
 
     @property
     def top(self) -> float:
+        """Height of its upper side above the floor, metres."""
         return self.base + self.size[1]
 
     @property
@@ -99,6 +100,7 @@ class FurnitureGroup:
 
     @property
     def is_flat(self) -> bool:
+        """Whether the robot can drive over or under every piece."""
         return not any(item.blocks for item in self.items)
 
 

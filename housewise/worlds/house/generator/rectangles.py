@@ -38,14 +38,17 @@ class Rect:
 
     @property
     def width(self) -> float:
+        """Extent along x, metres."""
         return self.x1 - self.x0
 
     @property
     def depth(self) -> float:
+        """Extent along z, metres."""
         return self.z1 - self.z0
 
     @property
     def centre(self) -> tuple[float, float]:
+        """(x, z) of its centre, metres."""
         return (self.x0 + self.x1) / 2, (self.z0 + self.z1) / 2
 
     def expand(self, by: float) -> Rect:

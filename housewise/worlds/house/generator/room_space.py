@@ -44,6 +44,7 @@ class WallStretch:
 
     @property
     def length(self) -> float:
+        """Extent along the wall, metres."""
         return self.end - self.start
 
     @property

@@ -108,6 +108,7 @@ class HousewiseSim(Simulator):  # type: ignore[misc]
 
     @property
     def sensor_suite(self) -> SensorSuite:
+        """The sensors of the agent in the config."""
         return self._suite
 
     @property
@@ -117,6 +118,7 @@ class HousewiseSim(Simulator):  # type: ignore[misc]
 
     @property
     def action_space(self) -> spaces.Discrete:
+        """One number for each ``LowLevelAction``."""
         return spaces.Discrete(len(LowLevelAction))
 
     def reconfigure(self, config: DictConfig, episode: Episode | None = None) -> None:
@@ -165,10 +167,12 @@ class HousewiseSim(Simulator):  # type: ignore[misc]
 
     @property
     def up_vector(self) -> NDArray[np.float64]:
+        """Unit vector (3,) that points up in the world frame."""
         return np.array([0.0, 1.0, 0.0])
 
     @property
     def forward_vector(self) -> NDArray[np.float64]:
+        """Unit vector (3,) along which the robot looks without a rotation."""
         return np.array([0.0, 0.0, -1.0])
 
     def render(self, mode: str = "rgb") -> NDArray[np.uint8]:

@@ -1,0 +1,1 @@
+"""Readers of the Housekeep data: scenes, object models, annotations and episodes."""

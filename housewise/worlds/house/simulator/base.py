@@ -113,25 +113,25 @@ class Simulator(Protocol):
 
     Attributes:
         camera: The robot's camera.
-        navmesh: Navigation mesh of the current scene.
-        body: Pose of the robot.
-        keys: Key of the receptacle or object of each instance number; ``keys[0]`` is empty.
-        kinds: Name of the kind of each semantic number; ``kinds[0]`` is empty.
     """
 
     camera: Camera
 
     @property
-    def navmesh(self) -> NavMesh: ...
+    def navmesh(self) -> NavMesh:
+        """Navigation mesh of the current scene."""
 
     @property
-    def body(self) -> BodyPose: ...
+    def body(self) -> BodyPose:
+        """Pose of the robot."""
 
     @property
-    def keys(self) -> tuple[str, ...]: ...
+    def keys(self) -> tuple[str, ...]:
+        """Key of the receptacle or object of each instance number; ``keys[0]`` is empty."""
 
     @property
-    def kinds(self) -> tuple[str, ...]: ...
+    def kinds(self) -> tuple[str, ...]:
+        """Name of the kind of each semantic number; ``kinds[0]`` is empty."""
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:
         """Load a scene with some receptacles (and its doors), objects, and the robot."""

@@ -59,18 +59,22 @@ class DelegatingSimulator(ForwardingSimulator):
 
     @property
     def navmesh(self) -> NavMesh:
+        """See Simulator.navmesh."""
         return self._simulator.navmesh
 
     @property
     def body(self) -> BodyPose:
+        """See Simulator.body."""
         return self._simulator.body
 
     @property
     def keys(self) -> tuple[str, ...]:
+        """See Simulator.keys."""
         return self._simulator.keys
 
     @property
     def kinds(self) -> tuple[str, ...]:
+        """See Simulator.kinds."""
         return self._simulator.kinds
 
     def reset(self, scene: Scene, receptacles: Sequence[str], objects: Sequence[HouseObject], body: BodyPose) -> None:

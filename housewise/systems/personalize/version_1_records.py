@@ -1,4 +1,9 @@
-"""Migrations of records: version 1, which knew only houses, had flat lines and settings without sections."""
+"""Upgrades records of version 1, which knew only houses, to the form of version 2.
+
+Version 1 had flat lines, a first line of type ``episode``, and settings without sections. The fields get the names
+of version 2 here, such as ``run``, ``setting`` and ``ended``. ``housewise.core.record_migrations`` then renames them,
+as it does in every record of version 2. Only settings get their current names here.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +21,7 @@ _NOT_SCORES = {"ended", "placements", *_USAGE}
 
 
 def migrate_version_1(lines: Sequence[RecordLine]) -> list[RecordLine]:
-    """Return the lines of a version 1 record in the present form. Damaged lines stay damaged."""
+    """Return the lines of a version 1 record in the form of version 2. Damaged lines stay damaged."""
     base = PersonalizeSettings().model_dump(mode="json")
     return [_upgrade_line(line, base) for line in lines]
 
