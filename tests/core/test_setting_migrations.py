@@ -71,7 +71,10 @@ def test_former_switches_leave_a_list_empty() -> None:
     [
         ({"most_plans": 3, "agent": {"max_plans": 4}}, "file.yaml: setting 'most_plans' is now called"),
         ({"runs": 3}, "setting 'runs' is there more than once; write tasks.repeats or grow.repeats"),
-        ({"second_look": True, "wrappers": []}, "setting 'second_look' is now called 'verify_completion' in 'agent.wrappers'"),
+        (
+            {"second_look": True, "wrappers": []},
+            "setting 'second_look' is now called 'verify_completion' in 'agent.wrappers'",
+        ),
         ({"second_look": "often"}, "setting 'agent.second_look': has to be true or false, not 'often'"),
     ],
 )  # fmt: skip
