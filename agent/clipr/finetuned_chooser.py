@@ -11,9 +11,9 @@ import math
 import re
 from collections.abc import Sequence
 
-from housewise.agent.clipr.chat_steps import CliprPrompts
 from housewise.agent.clipr.language_steps import ActionChoice, Guidance
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
+from housewise.agent.clipr.prompt_templates import CliprPrompts
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling
 from housewise.language.embedder import Embedder, cosine
 from housewise.language.gbnf import REPLY, literal, one_of

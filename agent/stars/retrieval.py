@@ -12,11 +12,10 @@ from housewise.agent.stars.nearest_meaning import MeaningRetriever, NearestMeani
 from housewise.agent.stars.prompts import StarsPrompts
 from housewise.agent.stars.responses import GoalCandidate, RetrievedGoal, RetrievedTexts
 from housewise.agent.stars.search_tree import (
-    PromptKind,
     SearchTree,
     TreeThresholds,
     construct_goal_prompt,
-    construct_repair_prompt,
+    construct_prompt,
     sample_goals,
 )
 from housewise.agent.stars.tasks import StarsTask, TaskObject
@@ -84,11 +83,7 @@ class PromptingRetriever:
     ) -> list[RetrievedGoal]:
         """Return new goals for an object, or in place of a goal that is not viable. See ResponseRetriever."""
         model, prompts = self._how.model, self._how.prompts
-        kind: PromptKind = "initial" if wrong is None else "repair"
-        if wrong is None:
-            prompt = construct_goal_prompt(prompts, self._task, about)
-        else:
-            prompt = construct_repair_prompt(prompts, self._task, about, wrong.text, wrong.analysis.mismatches[0])
+        prompt, kind = construct_prompt(prompts, self._task, about, wrong)
         seen.lead = self._how.goal_prefix.format(name=about.thing.noun, are="are" if about.plural else "is")
         prompt += f" {seen.lead}" if seen.lead else ""
         found: list[RetrievedGoal] = []

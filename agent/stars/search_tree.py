@@ -15,6 +15,7 @@ from pydantic import Field
 from housewise.agent.stars.model_usage import ModelUsage
 from housewise.agent.stars.prompts import StarsPrompts
 from housewise.agent.stars.responses import (
+    GoalCandidate,
     Mismatch,
     RetrievedGoal,
     RetrievedTexts,
@@ -55,6 +56,15 @@ def construct_goal_prompt(templates: StarsPrompts, task: StarsTask, about: TaskO
     """
     examples = [templates.example_of(each, templates.good_goal(each.goal)) for each in templates.examples.values()]
     return templates.prompt_with(examples, task, about, templates.goal)
+
+
+def construct_prompt(
+    templates: StarsPrompts, task: StarsTask, about: TaskObject, wrong: GoalCandidate | None
+) -> tuple[str, PromptKind]:
+    """Return the prompt for goals of an object, or for goals in place of one that is not viable (figure 2)."""
+    if wrong is None:
+        return construct_goal_prompt(templates, task, about), "initial"
+    return construct_repair_prompt(templates, task, about, wrong.text, wrong.analysis.mismatches[0]), "repair"
 
 
 def construct_repair_prompt(

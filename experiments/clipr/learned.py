@@ -15,10 +15,10 @@ from pathlib import Path
 from rich.console import Console
 
 from housewise.agent.clipr.action_choice import split_batches
-from housewise.agent.clipr.chat_steps import CliprPrompts
 from housewise.agent.clipr.finetuned_chooser import choice_request, parse_choice_reply
 from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.local_steps.local_components import LocalComponents
+from housewise.agent.clipr.prompt_templates import CliprPrompts
 from housewise.agent.clipr.rules import parse_rule
 from housewise.core.errors import UserError
 from housewise.experiments.measured_values import MeasuredValue

@@ -16,9 +16,9 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from housewise.agent.clipr.chat_steps import CliprPrompts
 from housewise.agent.clipr.finetuned_chooser import MAX_PROMPT_RULES, choice_request, format_choice_reply
 from housewise.agent.clipr.local_steps.contrasts import distinctive_words
+from housewise.agent.clipr.prompt_templates import CliprPrompts
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError
 from housewise.core.validation import StrictModel, read_model

@@ -12,10 +12,10 @@ import housewise
 from housewise.agent.adapt.prompts import PROMPTS as ADAPT_PROMPTS
 from housewise.agent.adapt.prompts import load_prompts as load_adapt_prompts
 from housewise.agent.basis.oracle_phrases import OraclePhrases
-from housewise.agent.clipr.chat_steps import PROMPTS as CLIPR_PROMPTS
-from housewise.agent.clipr.chat_steps import CliprPrompts
 from housewise.agent.clipr.local_steps.clause_polarity import CLAUSES, ClauseExamples
 from housewise.agent.clipr.local_steps.local_components import OPEN_QUESTIONS, _load_open_questions
+from housewise.agent.clipr.prompt_templates import PROMPTS as CLIPR_PROMPTS
+from housewise.agent.clipr.prompt_templates import CliprPrompts
 from housewise.agent.personalize.prompt_notes import RememberingTemplate
 from housewise.agent.stars.data_files import load_examples, load_robot, load_task, load_vocabulary
 from housewise.agent.stars.prompts import load_prompts
@@ -145,7 +145,7 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
         CONFIGS / "basis" / "wordings" / "assistant_training.yaml",
     ),
     "people/lab/phrases.py": (settings_of(UserPhrases), CONFIGS / "basis" / "wordings" / "user_training.yaml"),
-    "agent/clipr/chat_steps.py": (CliprPrompts, CLIPR_PROMPTS),
+    "agent/clipr/prompt_templates.py": (CliprPrompts, CLIPR_PROMPTS),
     "agent/clipr/local_steps/local_components.py": (_load_open_questions, OPEN_QUESTIONS),
     "agent/clipr/local_steps/clause_polarity.py": (settings_of(ClauseExamples), CLAUSES),
     "agent/stars/data_files.py": (lambda path: load_vocabulary(str(path)), CONFIGS / "stars" / "vocabulary.yaml"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.agent.clipr.action_choice import Inference, split_batches
-from housewise.agent.clipr.chat_steps import ChatSteps, CliprPrompts
+from housewise.agent.clipr.chat_steps import ChatSteps
 from housewise.agent.clipr.elicitation import RememberedConversation
 from housewise.agent.clipr.finetuned_chooser import FineTunedChooser
 from housewise.agent.clipr.language_steps import LabelledExample, LanguageSteps
@@ -17,6 +17,7 @@ from housewise.agent.clipr.local_steps.local_components import LocalComponents, 
 from housewise.agent.clipr.memory_notes import note_topic, recall_conversation
 from housewise.agent.clipr.method_inputs import MethodInputs
 from housewise.agent.clipr.methods import METHODS
+from housewise.agent.clipr.prompt_templates import CliprPrompts
 from housewise.core.errors import UserError
 from housewise.core.text_files import is_file
 from housewise.language.adapters import adapter_defaults

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.clipr.chat_steps import CliprPrompts
+from housewise.agent.clipr.prompt_templates import CliprPrompts
 from housewise.core.errors import DataError
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.agent.clipr.chat_steps import CliprPrompts
 from housewise.agent.clipr.finetuned_chooser import choice_request, format_choice_reply, parse_choice_reply
 from housewise.agent.clipr.local_steps.contrasts import distinctive_words
+from housewise.agent.clipr.prompt_templates import CliprPrompts
 from housewise.core.errors import DataError
 from housewise.language.base import Reply
 from housewise.selftrain.clipr.invented_choices import ChoiceGenerator, read_recipe, split_scenarios
