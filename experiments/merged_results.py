@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from housewise.core.settings import flatten_settings, merge_nested
-from housewise.experiments.episode_provenance import EpisodeProvenance
+from housewise.experiments.episode_provenance import EpisodeProvenance, MeasurementOrigin, combine_origins
 from housewise.experiments.grid import Cell, PlannedRun
 from housewise.experiments.results_table import RUN, ResultsHeader, ResultsTable, default_settings, run_settings
 from housewise.experiments.runner import ExperimentRunner
@@ -172,10 +172,16 @@ def _merge_headers(
         update={
             "axes": {axis: tuple(level for level in axes[axis] if level in set(frame[axis])) for axis in axes},
             "adapters": {**recorded.adapters, **made.adapters},
-            "episodes": _merge_origins(recorded.episodes, made.episodes),
+            "episodes": _merge_origins(_known_origins(recorded), made.episodes),
             "earlier": (*recorded.earlier, recorded.made),
         }
     )
+
+
+def _known_origins(header: ResultsHeader) -> EpisodeProvenance:
+    """Return what the episodes of a table were measured with. Earlier tables only say with what they were written."""
+    made = MeasurementOrigin.of_call(header.made)
+    return header.episodes if header.episodes.commits else combine_origins([made])
 
 
 def _merge_origins(first: EpisodeProvenance, second: EpisodeProvenance) -> EpisodeProvenance:

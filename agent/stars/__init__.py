@@ -2,7 +2,8 @@
 
 The published method is in three modules:
 
-- :mod:`search_tree`: template-based prompting (``construct_prompt``, the baseline ``sample_goals``) and the search tree (``SearchTree.grow``).
+- :mod:`search_tree`: template-based prompting (``construct_prompt``, the baseline ``sample_goals``) and the search
+  tree (``SearchTree.grow``).
 - :mod:`analysis_and_repair`: analysis of language, situation and affordances (``GoalAnalyser.analyse``) and repair
   (``repair_candidates``).
 - :mod:`stars_loop`: the approach for one object (``GoalLearner.learn_object``), selection (``NumberedSelector``) and

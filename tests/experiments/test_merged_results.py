@@ -60,6 +60,18 @@ def test_parts_of_an_experiment_make_the_same_table_as_the_whole() -> None:
     assert header.earlier[0]["command"].endswith("first --results results") and "third" in header.made["command"]
 
 
+def test_a_table_that_names_no_commits_of_its_episodes_was_measured_with_the_commit_that_made_it() -> None:
+    record("--only", "die=cube", "--out", "first")
+    table = Path("results/dice.json")
+    header = json.loads(table.read_text())
+    header["made"] |= {"commit": "f" * 40, "date": "2026-01-02T03:04:05+00:00"}
+    del header["episodes"]
+    table.write_text(json.dumps(header))
+    record("--only", "die=coin", "--out", "second")
+    now = recorded().header
+    assert now.episodes.commits == ("f" * 40, now.made["commit"]) and now.episodes.first.startswith("2026-01-02")
+
+
 def test_what_was_measured_with_other_settings_is_left_out(file: Path) -> None:
     record("--only", "die=cube", "--out", "first")
     file.write_text(DICE.replace("sides: 6", "sides: 5"))
