@@ -134,7 +134,7 @@ def test_a_damaged_account_is_named(server: ChatServer, tmp_path: Path) -> None:
     (tmp_path / "run" / "spending.json").write_text('{"models": 3}')
     ended = run(server, tmp_path, *KITCHEN.split(), code=2)
     assert (
-        "spending.json: not what a run has spent (field models: Input should be an object); delete the file"
+        "spending.json: not what a run has spent (field models: expected keys and their values); delete the file"
         in " ".join(ended.stderr.split())
     )
 

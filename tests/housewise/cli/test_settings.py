@@ -167,9 +167,8 @@ def test_a_planner_has_no_settings_of_other_planners() -> None:
 
 
 def test_a_section_is_described_whole() -> None:
-    assert "They need a prompt that judges placements, or one that asks for JSON." in " ".join(
-        output(call_housewise("settings", "llm")).split()
-    )
+    told = " ".join(output(call_housewise("settings", "llm")).split())
+    assert "these need a prompt that judges placements or asks for JSON." in told
 
 
 def test_an_unknown_name_is_one_line() -> None:
