@@ -252,7 +252,7 @@ def validate_settings(model: type[_Model], content: Any, trust_code: bool = True
         # What is wrong about a section as a whole names its keys itself.
         is_of_section = first["type"] == "value_error" and isinstance(first["input"], Mapping)
         given = "" if is_of_section else f", not {_short_repr(first['input'])}"
-        raise UserError(f"setting {field}: {problem}{given}") from error
+        raise UserError(f"setting {field}: {problem}{given}" if field else f"setting {problem}") from error
 
 
 def place_in_sections(
