@@ -176,7 +176,8 @@ def test_exploring_a_model_is_followed_whatever_it_is_sure_of() -> None:
 
 
 def test_comparing_meanings_takes_what_compares_them() -> None:
-    with pytest.raises(UserError, match=r"^setting planner=memory_nearest needs sentence embeddings; leave memory\.meaning out"):
+    message = r"^setting planner=memory_nearest needs sentence embeddings; leave memory\.meaning out"
+    with pytest.raises(UserError, match=message):
         house_settings(settings={"planner": "memory_nearest", "memory": {"meaning": False}})
 
 
