@@ -26,8 +26,8 @@ class MergedResults:
     Attributes:
         table: The table.
         kept: Number of rows that were kept of the recorded table.
-        left_out: Number of its rows that were left out because they were measured with other settings or adapters, or
-            belong to no cell of the experiment any more.
+        left_out: Number of its rows that were left out, because they were measured with other settings or adapters or
+            the table does not say with which, or because they belong to no cell of the experiment any more.
     """
 
     table: ResultsTable
@@ -114,7 +114,7 @@ class _Comparison:
 
     def _settings_of_run(self, planned: PlannedRun) -> dict[str, Any] | None:
         settings = self.whole.settings(planned)
-        own, there = run_settings(self.whole, [(planned, settings)]), self.recorded.settings
+        own, there = run_settings(self.whole, [(planned, settings)], self.defaults), self.recorded.settings
         # Earlier tables do not say what the defaults were, and nothing of the runs that the measured ones build on.
         if not self.recorded.defaults or not own.keys() <= there.keys():
             return None

@@ -166,6 +166,9 @@ def make_table(name: str, runner: ExperimentRunner) -> ResultsTable:
     opened = {planned.folder: planned for planned in runner.grid.measured_runs}
     runs = {folder: runner.find_run(planned) for folder, planned in opened.items()}
     measurements, origins = runner.measure()
+    played = [(opened[folder], run.settings) for folder, run in runs.items()]
+    played += [(each, runner.settings(each)) for each in runner.grid.runs if each.folder not in runs]
+    defaults = default_settings(experiment.system) if runs else {}
     header = ResultsHeader(
         experiment=name,
         title=experiment.title,
@@ -178,12 +181,9 @@ def make_table(name: str, runner: ExperimentRunner) -> ResultsTable:
             for planned in runner.grid.measured_runs
             for job in runs[planned.folder].open_jobs
         ),
-        defaults=default_settings(experiment.system) if runs else {},
+        defaults=defaults,
         settings={
-            **run_settings(
-                runner, [(each, runner.settings(each)) for each in runner.grid.runs if each.folder not in runs]
-            ),
-            **run_settings(runner, [(opened[folder], run.settings) for folder, run in runs.items()]),
+            **run_settings(runner, played, defaults),
             **{
                 ", ".join(dict(each).values()): runner.function_settings(each) for each, _ in runner.grid.function_cells
             },
@@ -254,21 +254,23 @@ def default_settings(system: str) -> dict[str, Any]:
     return found
 
 
-def run_settings(runner: ExperimentRunner, runs: Iterable[tuple[PlannedRun, RunSettings]]) -> dict[str, dict[str, Any]]:
+def run_settings(
+    runner: ExperimentRunner, runs: Iterable[tuple[PlannedRun, RunSettings]], defaults: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
     """Return the settings of runs that differ from the system's defaults, and all of the trainings of their models.
 
     Args:
         runner: Plays the experiment.
         runs: Each run with its settings.
+        defaults: The system's defaults; see ``default_settings``.
 
     Returns:
         Settings by the label of the run or training.
     """
-    base = default_settings(runner.experiment.system)
     found: dict[str, dict[str, Any]] = {}
     for planned, settings in runs:
         own = _strip_folders(settings.model_dump(mode="json"))
-        own = nested_differences({key: value for key, value in own.items() if key not in _WITHOUT_EFFECT}, base)
+        own = nested_differences({key: value for key, value in own.items() if key not in _WITHOUT_EFFECT}, defaults)
         if planned.model is not None:
             training, _ = planned.model
             found[training.label] = _strip_folders(runner.training_settings(*planned.model))

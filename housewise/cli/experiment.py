@@ -165,7 +165,8 @@ def _merge(made: ResultsTable, recorded: ResultsTable, whole: ExperimentRunner, 
     if merged.kept:
         print_note(f"{path}: {merged.kept} rows of cells that were not played here are kept")
     if merged.left_out:
-        print_note(f"{path}: {merged.left_out} rows are left out, since they were measured with other settings")
+        reason = "since they were measured with other settings, or the table does not say with which"
+        print_note(f"{path}: {merged.left_out} rows are left out, {reason}")
     return merged.table
 
 
