@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from typing import Any, Generic, Protocol, TypeVar
 
-from housewise.core.migrations import find_former_name
+from housewise.core.migrations.code_names import find_former_name
 from housewise.core.record import Event, Usage
 from housewise.language.base import Reply
 from housewise.worlds.base import Step

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from housewise.core.migrations import install_former_modules
+from housewise.core.migrations.code_names import install_former_modules
 from housewise.worlds.registration import register_environments
 
 if TYPE_CHECKING:

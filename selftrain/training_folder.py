@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar
 from housewise.core.errors import DataError, UserError
 from housewise.core.files import write_json
 from housewise.core.folder_locks import exclusive_lock
-from housewise.core.setting_migrations import migrate_settings
+from housewise.core.migrations.settings import migrate_settings
 from housewise.core.settings import Settings
 from housewise.core.text_files import read_json
 from housewise.core.validation import convert_validation_errors

@@ -15,7 +15,7 @@ from typer.models import OptionInfo
 
 from housewise.core.console import enable_tracebacks, print_note
 from housewise.core.errors import UserError
-from housewise.core.option_migrations import FORMER_OPTIONS
+from housewise.core.migrations.options import FORMER_OPTIONS
 from housewise.terminal.options import option
 
 DebugOption = Annotated[bool, option(None, "Print the whole traceback of an error.", "--debug")]

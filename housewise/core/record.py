@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
-from housewise.core.migrations import find_former_attribute
-from housewise.core.record_migrations import FRAME_FIELDS
+from housewise.core.migrations.code_names import find_former_attribute
+from housewise.core.migrations.record_fields import FRAME_FIELDS
 
 VERSION = 3
 """Version of the format that is written."""

@@ -20,9 +20,9 @@ from typing_extensions import Self
 from housewise.core.configs import CONFIGS, find_config, system_of_config
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.literals import DEEPEST, Literals
+from housewise.core.migrations.settings import migrate_settings
 from housewise.core.redaction import redact_passwords
 from housewise.core.setting_keys import expand_references, find_setting_path, has_references, setting_at, short_key
-from housewise.core.setting_migrations import migrate_settings
 from housewise.core.settings import (
     Settings,
     merge_nested,

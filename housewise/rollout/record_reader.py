@@ -10,10 +10,10 @@ from pydantic import ValidationError
 
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths, read_end_lines
+from housewise.core.migrations.record_fields import rename_former_fields
 from housewise.core.plugins import SYSTEMS, plugin_names
 from housewise.core.record import VERSION, Event, Header, Record, Result, UnknownEvent
 from housewise.core.record_files import FINISHED, RecordLine, assemble_record, damaged_line_error, read_lines
-from housewise.core.record_migrations import rename_former_fields
 from housewise.rollout.note_events import NoteEvent
 from housewise.rollout.system import find_system
 

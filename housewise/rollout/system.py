@@ -14,7 +14,7 @@ from typing import Any, ClassVar, get_args
 import numpy as np
 
 from housewise.core.errors import UserError
-from housewise.core.migrations import find_former_name
+from housewise.core.migrations.code_names import find_former_name
 from housewise.core.plugins import SYSTEMS, load_plugin, plugin_names
 from housewise.core.printable_text import excerpt
 from housewise.core.record import Event

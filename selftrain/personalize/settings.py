@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, NonNegativeInt, model_validator
 
 from housewise.core.errors import UserError
-from housewise.core.setting_migrations import former_values
+from housewise.core.migrations.settings import former_values
 from housewise.core.settings import MAX_COUNT, Settings, flatten_settings, merge_nested
 from housewise.core.settings_loading import (
     load_with_derived_defaults,

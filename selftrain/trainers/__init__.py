@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from housewise.core.errors import UserError
-from housewise.core.migrations import find_former_name
+from housewise.core.migrations.code_names import find_former_name
 from housewise.core.plugins import TRAINERS, open_plugin
 from housewise.selftrain.examples import Demonstration, Preference
 from housewise.selftrain.trainers.base import Progress, Trainer

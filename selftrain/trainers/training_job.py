@@ -15,7 +15,7 @@ from pydantic import Field, field_validator
 from pydantic_core import to_json
 
 from housewise.core.errors import UserError
-from housewise.core.setting_migrations import migrate_settings
+from housewise.core.migrations.settings import migrate_settings
 from housewise.core.validation import StrictModel, read_model
 from housewise.language.adapters import adapter_folder
 from housewise.language.local.digests import weights_digest

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.core.migrations import FORMER_COMMANDS
+from housewise.core.migrations.code_names import FORMER_COMMANDS
 
 pytest.importorskip("torch")
 

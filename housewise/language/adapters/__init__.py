@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from housewise.core.errors import UserError, suggest_names
-from housewise.core.setting_migrations import migrate_settings
+from housewise.core.migrations.settings import migrate_settings
 from housewise.core.settings import merge_nested
 from housewise.core.user_folders import expand_user
 from housewise.core.validation import StrictModel, read_model

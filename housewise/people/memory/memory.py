@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from housewise.core.errors import UserError
-from housewise.core.migrations import rename_arguments
+from housewise.core.migrations.code_names import rename_arguments
 from housewise.core.printable_text import excerpt
 from housewise.people.memory.note import About, Kind, Note, is_future, later_time, parse_note
 

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from housewise.agent.clipr.chat_steps import TEMPERATURE
 from housewise.agent.clipr.critic_settings import CriticSettings
+from housewise.core.migrations.settings import former_values
 from housewise.core.setting_marks import Affects
-from housewise.core.setting_migrations import former_values
 from housewise.core.settings import MAX_COUNT
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings

@@ -22,7 +22,7 @@ from housewise.agent.personalize.scripted_planner import Distance, MoveOrder, Sc
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.core.errors import UserError
-from housewise.core.migrations import find_former_name
+from housewise.core.migrations.code_names import find_former_name
 from housewise.core.plugins import PLANNERS, call_plugin
 from housewise.core.printable_text import excerpt
 from housewise.core.user_code import load_plugin_or_code

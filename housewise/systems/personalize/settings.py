@@ -11,9 +11,9 @@ from pydantic_core import PydanticCustomError
 
 from housewise.agent.personalize.scripted_planner import MoveOrder
 from housewise.controller.skills import ControllerSettings
+from housewise.core.migrations.settings import former_values
 from housewise.core.plugins import PLANNERS, SIMULATORS, WRAPPERS, plugin_names
 from housewise.core.setting_marks import NEEDS_MODEL, NOT_COMPARED, SELECTION, Affects
-from housewise.core.setting_migrations import former_values
 from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings, check_known_name, merge_nested
 from housewise.core.settings_loading import load_with_derived_defaults
 from housewise.core.user_code import CodeReference, is_code_reference, is_same_code

@@ -1,8 +1,8 @@
 """Upgrades records of version 1, which knew only houses, to the form of version 2.
 
 Version 1 had flat lines, a first line of type ``episode``, and settings without sections. The fields get the names
-of version 2 here, such as ``run``, ``setting`` and ``ended``. ``housewise.core.record_migrations`` then renames them,
-as it does in every record of version 2. Only settings get their current names here.
+of version 2 here, such as ``run``, ``setting`` and ``ended``. ``core.migrations.record_fields`` then renames them, as
+it does in every record of version 2. Only settings get their current names here.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 
 from housewise.core.html_tables import html_table
-from housewise.core.migrations import find_former_attribute
+from housewise.core.migrations.code_names import find_former_attribute
 from housewise.worlds.house.name_resolution import Vocabulary
 from housewise.worlds.house.spoken_names import HOUSE as HOUSE
 from housewise.worlds.house.spoken_names import ROBOT as ROBOT

@@ -7,7 +7,7 @@ import pytest
 import typer.main
 
 from housewise.cli.app import app
-from housewise.core.option_migrations import FORMER_OPTIONS
+from housewise.core.migrations.options import FORMER_OPTIONS
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES
 from tests.commands import housewise, one_line, output
 from tests.in_process import call_housewise, memory_command

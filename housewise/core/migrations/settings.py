@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from pydantic import BeforeValidator
 
 from housewise.core.errors import UserError
-from housewise.core.migrations import rename_keys
+from housewise.core.migrations.keys import rename_keys
 from housewise.core.setting_keys import setting_at
 from housewise.core.settings import merge_nested, nest_value, setting_paths
 

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any
 
-from housewise.core.migrations import rename_keys
+from housewise.core.migrations.keys import rename_keys
 
 FRAME_FIELDS: Mapping[str, Mapping[str, str]] = {
     "header": {"run": "repetition", "setting": "initial_state"},

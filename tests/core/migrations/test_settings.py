@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from housewise.core import setting_migrations
 from housewise.core.errors import UserError
-from housewise.core.setting_migrations import migrate_settings
+from housewise.core.migrations import settings as setting_migrations
+from housewise.core.migrations.settings import migrate_settings
 
 BASE = {
     "tasks": {"repeats": 1},

@@ -6,9 +6,9 @@ import pytest
 from pydantic import BaseModel
 
 from housewise.core.errors import UserError
+from housewise.core.migrations.record_fields import FRAME_FIELDS, SYSTEM_FIELDS, rename_former_fields
 from housewise.core.record import Header, Result
 from housewise.core.record_files import FRAME
-from housewise.core.record_migrations import FRAME_FIELDS, SYSTEM_FIELDS, rename_former_fields
 from housewise.rollout.system import find_system
 from housewise.systems.adapt.record import AdaptFinalState, AdaptInitialState
 from housewise.systems.clipr.record import ChoiceInitialState

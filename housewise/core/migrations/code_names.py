@@ -16,8 +16,6 @@ from importlib.machinery import ModuleSpec
 from types import CodeType, ModuleType
 from typing import Any, ParamSpec, TypeVar
 
-from housewise.core.errors import UserError
-
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
@@ -44,25 +42,6 @@ FORMER_COMMANDS = {
     "housewise.selftrain.ship": "housewise.selftrain.publish_adapter",
 }
 """Current modules by those that were documented as commands ``python -m``."""
-
-
-def rename_keys(
-    values: Mapping[str, Any], current: Mapping[str, str], describe_conflict: Callable[[str, str], str]
-) -> dict[str, Any]:
-    """Return values by key with current keys in place of former ones.
-
-    Args:
-        values: Values by key.
-        current: Current key of each former key.
-        describe_conflict: Returns the message for a value under a former and under its current key.
-
-    Raises:
-        UserError: A value is given under both keys.
-    """
-    for former, now in current.items():
-        if former in values and now in values:
-            raise UserError(describe_conflict(former, now))
-    return {current.get(key, key): value for key, value in values.items()}
 
 
 def find_former_name(module: str, name: str) -> Any:
