@@ -78,7 +78,7 @@ def _read_extended(path: Path, extending: tuple[Path, ...]) -> tuple[Experiment,
                 "of the same system"
             )
         content = _merge(base_content, changes)
-    with convert_validation_errors(path, what="an experiment"):
+    with convert_validation_errors(path, what="an experiment", model=Experiment):
         return Experiment.model_validate(content), content
 
 

@@ -102,7 +102,7 @@ def read_training_settings(path: Path, kind: type[SettingsT], description: str) 
     if not isinstance(content, dict) or "run" not in content:
         raise DataError(f"{path}: not the settings of {description} (field run: is missing); {remedy}")
     content = migrate_settings(content, kind().model_dump(mode="json"), str(path))
-    with convert_validation_errors(path, remedy, f"the settings of {description}"):
+    with convert_validation_errors(path, remedy, f"the settings of {description}", model=kind):
         return kind.model_validate(content)
 
 

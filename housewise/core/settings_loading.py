@@ -32,6 +32,7 @@ from housewise.core.settings import (
     setting_paths,
 )
 from housewise.core.text_files import read_text
+from housewise.core.validation import plain_problem
 from housewise.core.yaml_files import check_yaml, convert_yaml_errors
 
 _LONGEST_VALUE = 200
@@ -243,7 +244,7 @@ def validate_settings(model: type[_Model], content: Any, trust_code: bool = True
     except ValidationError as error:
         first = error.errors()[0]
         field = short_key(".".join(str(part) for part in first["loc"]))
-        problem = first["msg"].removeprefix("Value error, ")
+        problem = plain_problem(first)
         if first["type"] == "literal_error":
             known = suggest_names(str(first["input"]), re.findall(r"'([^']*)'", first["ctx"]["expected"]))
             raise UserError(f"setting {field}: no {_short_repr(first['input'])}; {known}") from error

@@ -43,7 +43,9 @@ def read_text(path: Path, remedy: str = "save it as UTF-8 text", most: int = LAR
         return content.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error}); {remedy}") from error
-    except ValueError as error:  # not UTF-8, or a path with a NUL character
+    except UnicodeDecodeError as error:
+        raise DataError(f"{path}: cannot be read (no UTF-8 text from byte {error.start} on); {remedy}") from error
+    except ValueError as error:  # a path with a NUL character
         raise DataError(f"{path}: cannot be read ({error}); {remedy}") from error
 
 

@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import ErrorDetails
 
-from housewise.core.errors import DataError, UserError
+from housewise.core.errors import DataError, UserError, suggest_names
 from housewise.core.printable_text import excerpt
 from housewise.core.text_files import read_text
 
@@ -23,8 +24,9 @@ _PROBLEMS = {
     "extra_forbidden": "there is no such field",
     "model_type": "expected fields and their values",  # pydantic's message names a class
     "dict_type": "expected keys and their values",
-    "list_type": "expected a list",
-    "tuple_type": "expected a list",
+    "list_type": "expected a list, such as [a, b]",
+    "tuple_type": "expected a list, such as [a, b]",
+    "string_type": "expected a text; quote what YAML reads as a number, a date, yes or no",
 }
 """Problems by pydantic's type of error, where its own message speaks of Python."""
 
@@ -55,7 +57,7 @@ def read_model(
         DataError: If the file cannot be read.
         UserError: If the content does not fit the model; of ``error_class``.
     """
-    with convert_validation_errors(path, remedy, what, error_class):
+    with convert_validation_errors(path, remedy, what, error_class, model):
         if path.suffix == ".json":
             return model.model_validate_json(read_text(path, remedy))
         # PyYAML takes a while to import, and commands without YAML files do without it.
@@ -66,19 +68,23 @@ def read_model(
 
 def validate_model(model: type[_Model], content: Any, source: object, remedy: str = "correct it") -> _Model:
     """Validate plain values, as JSON or YAML has them, with a pydantic class; see ``convert_validation_errors``."""
-    with convert_validation_errors(source, remedy):
+    with convert_validation_errors(source, remedy, model=model):
         return model.model_validate(content)
 
 
 def validate_json(model: type[_Model], text: str, source: object, remedy: str = "correct it", what: str = "") -> _Model:
     """Validate JSON text with a pydantic class; see ``convert_validation_errors``."""
-    with convert_validation_errors(source, remedy, what):
+    with convert_validation_errors(source, remedy, what, model=model):
         return model.model_validate_json(text)
 
 
 @contextmanager
 def convert_validation_errors(
-    source: object, remedy: str = "correct it", what: str = "", error_class: type[UserError] = DataError
+    source: object,
+    remedy: str = "correct it",
+    what: str = "",
+    error_class: type[UserError] = DataError,
+    model: type[BaseModel] | None = None,
 ) -> Iterator[None]:
     """Convert a validation error of pydantic into an error of one line.
 
@@ -87,6 +93,7 @@ def convert_validation_errors(
         remedy: See ``read_model``.
         what: See ``read_model``.
         error_class: See ``read_model``.
+        model: See ``describe_validation_error``.
 
     Raises:
         UserError: If a validation fails; of ``error_class``.
@@ -94,7 +101,7 @@ def convert_validation_errors(
     try:
         yield
     except ValidationError as error:
-        problem = describe_validation_error(error)
+        problem = describe_validation_error(error, model)
         raise error_class(f"{source}: {f'not {what} ({problem})' if what else problem}; {remedy}") from error
 
 
@@ -103,14 +110,49 @@ def first_repeated(values: Iterable[str]) -> str | None:
     return next((value for value, count in Counter(values).items() if count > 1), None)
 
 
-def describe_validation_error(error: ValidationError) -> str:
+def describe_validation_error(error: ValidationError, model: type[BaseModel] | None = None) -> str:
     """Return the first problem of a validation as ``field NAME: what is wrong``, on one line.
 
     An unknown field comes before a missing one, which it may be, misspelled.
+
+    Args:
+        error: What pydantic raised.
+        model: Class that was validated, if its fields are to be named where they are what is wrong.
     """
     errors = error.errors(include_url=False, include_input=False)
     unknown = [each for each in errors if each["type"] == "extra_forbidden"]
     first = unknown[0] if unknown and errors[0]["type"] == "missing" else errors[0]
-    field, problem = ".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")
-    problem = _PROBLEMS.get(first["type"], problem)
+    location, problem = first["loc"], plain_problem(first)
+    if model is not None and first["type"] == "extra_forbidden":
+        known = _fields_at(model, location[:-1])
+        problem += f"; {suggest_names(str(location[-1]), known)}" if known else ""
+    elif model is not None and first["type"] == "model_type" and (known := _fields_at(model, location)):
+        problem += f": {', '.join(known)}"
+    field = ".".join(map(str, location))
     return excerpt(f"field {field}: {problem}" if field else problem)
+
+
+def plain_problem(problem: ErrorDetails) -> str:
+    """Return what one of pydantic's problems is, in words of files in place of Python's."""
+    return _PROBLEMS.get(problem["type"], problem["msg"].removeprefix("Value error, "))
+
+
+def _fields_at(model: type[BaseModel], location: Sequence[int | str]) -> list[str]:
+    """Return the names of the fields that may stand at a location in values of a class; empty where it is not clear."""
+    found = [model]
+    for part in location:
+        fields = [each.model_fields[str(part)].annotation for each in found if str(part) in each.model_fields]
+        # A key or a position in a container, or a member of a union, leads no deeper into the classes.
+        found = _models_in(fields) if fields else found
+    return list(found[0].model_fields) if len(found) == 1 else []
+
+
+def _models_in(annotations: Iterable[Any]) -> list[type[BaseModel]]:
+    """Return the pydantic classes that annotations name, also as parts of others."""
+    found: list[type[BaseModel]] = []
+    for each in annotations:
+        if parts := get_args(each):
+            found += _models_in(parts)
+        elif isinstance(each, type) and issubclass(each, BaseModel):
+            found.append(each)
+    return found

@@ -44,7 +44,11 @@ def test_values_and_json_lines_name_their_source() -> None:
     assert validate_model(Cup, {"size": 3}, "a record") == validate_json(Cup, '{"size": 3}', "line 1")
     with pytest.raises(DataError, match=r"^a record: field size: Field required; correct it$"):
         validate_model(Cup, {}, "a record")
-    with pytest.raises(DataError, match=r"^a record: field sise: there is no such field; correct it$"):
+    with pytest.raises(
+        DataError, match=r"^a record: field sise: there is no such field; did you mean size\? .*correct it$"
+    ):
         validate_model(StrictCup, {"sise": 3}, "a record")
-    with pytest.raises(DataError, match=r"^line 1: not a cup \(expected fields and their values\); mend it$"):
+    with pytest.raises(
+        DataError, match=r"^line 1: not a cup \(expected fields and their values: size, name\); mend it$"
+    ):
         validate_json(Cup, "3", "line 1", "mend it", "a cup")

@@ -328,5 +328,5 @@ def _validate(model: type[_Model], fields: Mapping[str, Any], where: str) -> _Mo
         return model.model_validate(dict(fields))
     except ValidationError as error:
         is_name = error.errors()[0]["loc"][:1] == ("person",)
-        problem = f"person: {_NAME_RULE}" if is_name else describe_validation_error(error)
+        problem = f"person: {_NAME_RULE}" if is_name else describe_validation_error(error, model)
         raise UserError(f"{where}: {problem}") from error

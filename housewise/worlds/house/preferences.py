@@ -10,16 +10,15 @@ import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import Field
 
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import DataError, suggest_names
 from housewise.core.files import find_paths
 from housewise.core.text_files import is_file
-from housewise.core.validation import StrictModel
-from housewise.core.yaml_files import read_yaml
+from housewise.core.validation import StrictModel, read_model
 
 Places = dict[str, list[str]]
 """Wanted kinds of receptacles by kind of room, which may be ``"any room"``."""
@@ -41,7 +40,7 @@ RECEPTACLE_KINDS = (
 _PEOPLE = CONFIGS / "people"
 _BASE, _STRANGERS = "_base.yaml", "opinionated"
 
-_File = TypeVar("_File", bound=BaseModel)
+_REMEDY = "write it as the file that `housewise copy person ada` makes"
 
 
 class Preferences(Protocol):
@@ -190,11 +189,11 @@ def load_preferences(name_or_path: str | Path) -> HousePreferences:
 @lru_cache(maxsize=1)
 def default_groups() -> Mapping[str, PreferenceGroup]:
     """Return the groups of ``_base.yaml`` with their default receptacles."""
-    return _parse(_PEOPLE / _BASE, DefaultPreferencesFile).groups
+    return read_model(_PEOPLE / _BASE, DefaultPreferencesFile).groups
 
 
 def _read_preferences(file: Path) -> HousePreferences:
-    person = _parse(file, PreferencesFile)
+    person = read_model(file, PreferencesFile, _REMEDY)
     groups = {**default_groups(), **person.groups}
     _check_groups(file, person.groups, groups)
     things = {thing for group in groups.values() for thing in group.things}
@@ -241,26 +240,3 @@ def _unknown_word_error(file: Path, field: str, what: str, word: str, known: Seq
     else:
         remedy = "use a name from _base.yaml, or add a group with it under groups"
     return DataError(f"{file}: {field}: unknown {what} {word!r}; {remedy}")
-
-
-def _parse(file: Path, model: type[_File]) -> _File:
-    content = read_yaml(file, "check indentation and colons, and save it as UTF-8")
-    try:
-        return model.model_validate(content)
-    except ValidationError as error:
-        raise DataError(f"{file}: {_first_problem(error, model)}") from error
-
-
-def _first_problem(error: ValidationError, model: type[BaseModel]) -> str:
-    problem = error.errors()[0]
-    field = ".".join(str(part) for part in problem["loc"]) or "the whole file"
-    fields = ", ".join((PreferenceGroup if field.startswith("groups.") else model).model_fields)
-    remedies = {
-        "missing": "add it",
-        "extra_forbidden": f"take it out, or use one of: {fields}",
-        "model_type": f"write the fields {fields} as 'field: value' lines",
-        "dict_type": "write it as 'kind of room: [kinds of receptacle]' lines",
-        "list_type": "write it as a list in square brackets",
-        "string_type": "write it as text, in quotes where YAML reads it as a number or as yes or no",
-    }
-    return f"{field}: {problem['msg'].lower()}; {remedies.get(problem['type'], 'correct it')}"

@@ -136,7 +136,7 @@ class HousekeepData:
             checked = EpisodeFields.model_validate(raw[number])
         except ValidationError as error:
             raise DataError(
-                f"{path}: episode {number}, {describe_validation_error(error)}; fetch the file again"
+                f"{path}: episode {number}, {describe_validation_error(error, EpisodeFields)}; fetch the file again"
             ) from error
         return _build_episode(checked, self.scene(scene), path, self.root)
 
