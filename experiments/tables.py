@@ -17,7 +17,9 @@ from housewise.experiments.statistics import (
     ERROR_OVER_EPISODES,
     ERROR_OVER_TASKS,
     HIGH,
+    HIGH_OVER_EPISODES,
     LOW,
+    LOW_OVER_EPISODES,
     MEAN,
     TASKS,
     paired_differences,
@@ -30,6 +32,12 @@ if TYPE_CHECKING:
 NONE = "–"
 _ERRORS = {ERROR_OVER_EPISODES: "episodes", ERROR_OVER_TASKS: "tasks"}
 """What standard errors are over, by column, in the order of a cell that shows both."""
+
+_INTERVALS = {
+    "tasks": (ERROR_OVER_TASKS, LOW, HIGH),
+    "episodes": (ERROR_OVER_EPISODES, LOW_OVER_EPISODES, HIGH_OVER_EPISODES),
+}
+"""Columns of the error and the ends of the interval of a difference, by what they are over."""
 
 
 @dataclass(frozen=True)
@@ -122,10 +130,11 @@ def format_differences(
 
     Args:
         results: The results.
-        layout: Axes whose levels are compared separately.
+        layout: Axes whose levels are compared separately, and what errors and intervals are over: episodes if it says
+            so, else tasks.
         compare: Levels that the others are compared with, by axis.
     """
-    units = results.header.measures
+    units, over = results.header.measures, "episodes" if layout.errors == "episodes" else "tasks"
     for axis, base in ((axis, base) for axis, bases in compare.items() for base in bases):
         by = [name for name in (*layout.rows, *layout.columns) if name not in (axis, MEASURE)]
         found = paired_differences(results.frame, axis, base, by)
@@ -135,12 +144,12 @@ def format_differences(
             [
                 _join_levels(results.header, (axis, *by), [str(line[name]) for name in (axis, *by)]),
                 *([units[line[MEASURE]].label] if len(units) > 1 else []),
-                *_format_difference(line, units[line[MEASURE]]),
+                *_format_difference(line, units[line[MEASURE]], over),
             ]
             for _, line in found.iterrows()
         ]
         what = ["", MEASURE] if len(units) > 1 else [next(iter(units.values())).label]
-        columns = [*what, f"more than {base}", "95 % interval", "episodes", "tasks"]
+        columns = [*what, f"more than {base}", f"95 % interval over {over}", "episodes", "tasks"]
         yield FormattedTable(f"{results.header.title}: paired differences", columns, rows)
 
 
@@ -179,13 +188,17 @@ def _format_mean(line: Mapping[Any, Any], unit: MeasureUnit, over: str) -> str:
     return " ".join([f"{unit.scale * mean:.{unit.decimals}f}", *shown[:1], *(f"({error})" for error in shown[1:])])
 
 
-def _format_difference(line: pd.Series, unit: MeasureUnit) -> list[str]:
+def _format_difference(line: pd.Series, unit: MeasureUnit, over: str) -> list[str]:
     def show(value: float | None, sign: str = "+") -> str:
         return NONE if value is None or value != value else f"{unit.scale * value:{sign}.{unit.decimals}f}"
 
-    error = line[ERROR_OVER_TASKS]
+    columns = {
+        "tasks": (ERROR_OVER_TASKS, LOW, HIGH),
+        "episodes": (ERROR_OVER_EPISODES, LOW_OVER_EPISODES, HIGH_OVER_EPISODES),
+    }
+    error, low, high = (line[column] for column in columns[over])
     mean = show(line[DIFFERENCE]) + ("" if error is None or error != error else f" ± {show(error, '')}")
-    return [mean, f"{show(line[LOW])} to {show(line[HIGH])}", str(line[EPISODES]), str(line[TASKS])]
+    return [mean, f"{show(low)} to {show(high)}", str(line[EPISODES]), str(line[TASKS])]
 
 
 def _describe(results: ResultsTable, over: str) -> str:

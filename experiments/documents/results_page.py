@@ -46,7 +46,7 @@ def _draw_section(name: str, experiment: Experiment | None, results: ResultsTabl
     parts = [f"### {results.header.title if experiment is None else experiment.title}"]
     parts += [*([experiment.shows] if experiment else []), means.markdown_body, *means.notes]
     for each in _draw_differences(results, experiment) if experiment else ():
-        summary = "<details><summary>Paired differences, with 95 % intervals over tasks</summary>"
+        summary = "<details><summary>Paired differences, with 95 % intervals</summary>"
         parts += [summary, each.markdown_body, "</details>"]
     command = f"`{_command(name)}`" if experiment else "Older results, whose command is no longer there"
     return "\n\n".join([*parts, f"{command}; {' '.join(_describe(name, results.header))}"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -14,9 +15,10 @@ from scipy.stats import ttest_rel
 
 from housewise.core.errors import UserError
 from housewise.experiments.catalogue import load_experiment
+from housewise.experiments.experiment_file import TableLayout
 from housewise.experiments.results_table import MeasureUnit, ResultsHeader, ResultsTable, read_table
 from housewise.experiments.statistics import error_over_levels, paired_differences, summarize
-from housewise.experiments.tables import format_results
+from housewise.experiments.tables import format_differences, format_results
 
 VALUES = st.lists(st.floats(-1, 1, allow_nan=False), min_size=3, max_size=8)
 
@@ -141,6 +143,18 @@ def test_errors_over_episodes_and_over_tasks_stand_in_one_cell(tmp_path: Path) -
     )
     shown = format_results(results(frame({"a": [0, 0, 1, 1]}, repeats=2)), load_experiment(path))
     assert shown.rows[0][1] == "50.0 ± 28.9 (± 50.0)" and "over episodes (in parentheses: over tasks)" in shown.notes[0]
+
+
+@pytest.mark.parametrize("over", ["tasks", "episodes"])
+def test_intervals_of_differences_are_over_what_the_errors_of_the_table_are(over: Literal["tasks", "episodes"]) -> None:
+    data = frame({"a": [0, 0, 0, 0, 0, 0], "b": [0, 1, 1, 1, 0.5, 0]}, repeats=2)
+    (shown,) = format_differences(results(data), TableLayout(rows=("row",), errors=over), {"row": ["a"]})
+    line = paired_differences(data, "row", "a").iloc[0]
+    low, high = (
+        (line["low"], line["high"]) if over == "tasks" else (line["low_over_episodes"], line["high_over_episodes"])
+    )
+    assert shown.columns[2] == f"95 % interval over {over}"
+    assert shown.rows[0][2] == f"{100 * low:+.1f} to {100 * high:+.1f}" and line["low"] != line["low_over_episodes"]
 
 
 def test_aggregates_show_the_error_that_was_kept(tmp_path: Path) -> None:
