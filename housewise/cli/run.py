@@ -102,6 +102,7 @@ def run(
     """
     from housewise.core.settings_loading import describe_own_part
     from housewise.rollout.system import find_system
+    from housewise.rollout.unused_settings import unused_settings
     from housewise.systems.personalize.settings import PersonalizeSettings
     from housewise.terminal.run_progress import play_run, quick_episodes
 
@@ -134,6 +135,8 @@ def run(
     if isinstance(settings, PersonalizeSettings):
         check_settings(settings, houses)
     playing = system_class(settings)
+    if unused := unused_settings(playing):
+        print_note(f"{', '.join(unused)}: without effect here, where {playing.agent} plays")
     if quick:
         few = quick_episodes(playing)
         options["max_episodes"] = min(few, settings.execution.max_episodes or few)

@@ -41,6 +41,11 @@ class OptionalCapabilities(Generic[S]):
         return ("agent",)
 
     @property
+    def reads_model_settings(self) -> bool:
+        """Whether the agent reads settings that only a model needs: it asks one, has its replies, or is its control."""
+        return bool(self.roles)
+
+    @property
     def lazy_models(self) -> bool:
         """Whether models are opened by their first request, because episodes may not need them."""
         return False

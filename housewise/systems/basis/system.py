@@ -87,6 +87,11 @@ class Basis(System[BasisSettings]):
         agent, person = self.settings.agent.planner == "llm", self.settings.tasks.person == "model"
         return (*(("agent",) if agent else ()), *(("person",) if person else ()))
 
+    @property
+    def reads_model_settings(self) -> bool:
+        """See System.reads_model_settings. The nearest turn is looked up among those that an adapter was trained on."""
+        return self.settings.agent.planner in ("llm", "nearest")
+
     @classmethod
     def advice(cls, settings: BasisSettings) -> Mapping[str, Any]:
         """See System.advice. A named model plays its role, and the bundled one, which thinks in vain, is brief."""

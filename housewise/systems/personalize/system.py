@@ -26,7 +26,7 @@ from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job
 from housewise.systems.personalize.agent import PlannerAgent
 from housewise.systems.personalize.planner_context import PlannerContext
-from housewise.systems.personalize.planners import open_planner
+from housewise.systems.personalize.planners import open_planner, reads_model_settings
 from housewise.systems.personalize.record import (
     LAST_CORRECT,
     ActionEvent,
@@ -120,6 +120,11 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
     def roles(self) -> Sequence[str]:
         """See System.roles."""
         return ("agent",) if self._planner.asks_model else ()
+
+    @property
+    def reads_model_settings(self) -> bool:
+        """See System.reads_model_settings."""
+        return reads_model_settings(self.settings.agent.planner)
 
     @property
     def expected_seconds(self) -> float | None:
