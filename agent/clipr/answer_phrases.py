@@ -67,7 +67,7 @@ _BESIDE = frozenset(_BESIDE_NUMBERS.split())
 """Words that may stand between numbers in an answer that consists of option numbers."""
 _FIRST_FEW = re.compile(r"\bfirst (two|three|four|five)\b")
 _WORD = re.compile(r"[\w'-]+|[^\w\s]")
-_MOST_DIGITS = 6
+_MAX_DIGITS = 6
 
 
 class NoSuchOption(Exception):
@@ -186,7 +186,7 @@ def _is_number(word: str) -> bool:
 
 
 def _option_at(word: str, options: Sequence[str]) -> str:
-    number = len(options) if word == "last" else _VALUES.get(word) or int(word[:_MOST_DIGITS])
+    number = len(options) if word == "last" else _VALUES.get(word) or int(word[:_MAX_DIGITS])
     if not 1 <= number <= len(options):
-        raise NoSuchOption(f"There is no {word[:_MOST_DIGITS]}; the options are 1 to {len(options)}.")
+        raise NoSuchOption(f"There is no {word[:_MAX_DIGITS]}; the options are 1 to {len(options)}.")
     return options[number - 1]

@@ -20,7 +20,7 @@ _PLACES = " ".join((*RECEPTACLE_KINDS, *ROOM_KINDS))
 _OPTION = re.compile(r"\((\d+)\) ([^,.()]+)")
 _TOKEN = re.compile(r"[0-9]+|[^\W\d_]+|\S")
 _JOINTS = frozenset({",", ";", ".", "&", "!", "and", "or", "then"})
-_MOST_DIGITS = 6
+_MAX_DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -127,4 +127,4 @@ def _parse_numbers(text: str) -> list[int]:
     words = _TOKEN.findall(text.lower())
     numbers = [word for word in words if word.isdecimal()]
     alone = all(word in _JOINTS for word in words if not word.isdecimal())
-    return [int(number[:_MOST_DIGITS]) for number in numbers] if alone else []
+    return [int(number[:_MAX_DIGITS]) for number in numbers] if alone else []

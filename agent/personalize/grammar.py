@@ -20,7 +20,7 @@ COMPLETE = "mission complete"
 
 
 def plan_grammar(
-    graph: SceneGraph, most_steps: int, names: Mapping[str, str] = {}, with_judgements: bool = False
+    graph: SceneGraph, max_steps: int, names: Mapping[str, str] = {}, with_judgements: bool = False
 ) -> str:
     """Return the grammar of a plan from behind ``step 1:``, or of judgements and a plan.
 
@@ -29,14 +29,14 @@ def plan_grammar(
 
     Args:
         graph: Scene graph of the robot.
-        most_steps: Maximum number of steps.
+        max_steps: Maximum number of steps.
         names: Names used in the prompt, by full name.
         with_judgements: Whether replies begin with judgements; see judgement_text.
 
     Returns:
         GBNF rules; see housewise.language.gbnf.
     """
-    return "\n".join(_PlanRules(graph, most_steps, names).rules(with_judgements)) + "\n"
+    return "\n".join(_PlanRules(graph, max_steps, names).rules(with_judgements)) + "\n"
 
 
 def judgement_grammar(graph: SceneGraph, options: Mapping[str, PlacementCandidates], names: Mapping[str, str]) -> str:
@@ -73,8 +73,8 @@ def choice_grammar(choices: Iterable[str], lead: str = " ") -> str:
 class _PlanRules:
     """Builds one rule for each step and each object that the hand may hold at that step."""
 
-    def __init__(self, graph: SceneGraph, most_steps: int, names: Mapping[str, str]) -> None:
-        self._graph, self._most_steps = graph, most_steps
+    def __init__(self, graph: SceneGraph, max_steps: int, names: Mapping[str, str]) -> None:
+        self._graph, self._max_steps = graph, max_steps
         self._names = names
         self._rooms, self._places, self._things = map(self._all_names, (graph.rooms, graph.receptacles, graph.objects))
         self._hands: dict[str | None, str] = {None: "free"}
@@ -87,7 +87,7 @@ class _PlanRules:
         if with_judgements:
             yield from judgement_rules(self._graph, self._names)
         yield from self._visit_rules()
-        for step in range(1, self._most_steps + 1):
+        for step in range(1, self._max_steps + 1):
             for held in [start] if step == 1 else self._hands:
                 yield rule(self._state(step, held), " | ".join(self._choices(step, held)))
 
@@ -116,7 +116,7 @@ class _PlanRules:
 
     def _next_step(self, step: int, held: str | None) -> str:
         """Return the expression of everything that may follow a step."""
-        if step == self._most_steps:
+        if step == self._max_steps:
             return ""
         start = literal(f"\nstep {step + 1}: ")
         return f" ({start} {self._state(step + 1, held)})?"

@@ -15,9 +15,9 @@ from itertools import islice
 from housewise.core.errors import UserError
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling
 
-MOST_OPTIONS = 20
+MAX_OPTIONS = 20
 """Largest number of options in a question: servers report so many tokens."""
-_SAMPLING = Sampling(temperature=0.0, max_tokens=1, alternatives=MOST_OPTIONS)
+_SAMPLING = Sampling(temperature=0.0, max_tokens=1, alternatives=MAX_OPTIONS)
 # What models write around a letter.
 _MARKS = string.whitespace + string.punctuation + "▁Ġ"
 
@@ -71,7 +71,7 @@ def score_options(
 
 def _split(options: Sequence[str]) -> list[list[str]]:
     *others, last = options
-    size = MOST_OPTIONS - 1
+    size = MAX_OPTIONS - 1
     return [[*others[start : start + size], last] for start in range(0, max(len(others), 1), size)]
 
 

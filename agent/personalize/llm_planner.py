@@ -58,5 +58,5 @@ class LLMPlanner:
 
     def parse(self, graph: SceneGraph, messages: tuple[Message, ...], reply: Reply) -> Plan:
         """Return the plan in a reply: its first ten actions, or as many as the context says."""
-        parsed = parse_plan(reply.text, graph.vocabulary, self.context.most_steps)
+        parsed = parse_plan(reply.text, graph.vocabulary, self.context.max_steps)
         return Plan(parsed.steps, parsed.complete, messages, reply)

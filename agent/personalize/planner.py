@@ -12,7 +12,7 @@ from housewise.language.base import Message, Reply
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
 
-MOST_STEPS = 10
+MAX_STEPS = 10
 """Steps of a plan that are executed (LLM-Personalize, section 3.2.2)."""
 
 
@@ -128,19 +128,19 @@ def untried_places(thing: str, places: Sequence[str], failed: Mapping[str, int])
     return [place for place in places if not failed.get(f"{thing} on {place}")]
 
 
-def hide_hopeless_targets(graph: SceneGraph, attempts: Sequence[Attempt], most_tries: int | None) -> SceneGraph:
+def hide_hopeless_targets(graph: SceneGraph, attempts: Sequence[Attempt], max_tries: int | None) -> SceneGraph:
     """Return a scene graph without objects and receptacles that have failed too often.
 
     Args:
         graph: Everything that the robot knows.
         attempts: Everything that was tried in this episode.
-        most_tries: Limit of attempts. An object is hidden after this many pick-ups, successful or not. A receptacle
+        max_tries: Limit of attempts. An object is hidden after this many pick-ups, successful or not. A receptacle
             is hidden after this many failures to place the held object on it. None hides nothing.
     """
-    if most_tries is None:
+    if max_tries is None:
         return graph
     pick_ups = Counter(tried.action.target for tried in attempts if tried.action.kind == ActionKind.PICK_UP)
-    hopeless = {key for key, count in (count_failures(attempts) | pick_ups).items() if count >= most_tries}
+    hopeless = {key for key, count in (count_failures(attempts) | pick_ups).items() if count >= max_tries}
     things = {thing for thing in graph.objects if thing in hopeless and thing != graph.holding}
     places = {place for place in graph.receptacles if f"{graph.holding} on {place}" in hopeless}
     return graph.copy_without(things | places) if things or places else graph

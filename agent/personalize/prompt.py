@@ -132,12 +132,12 @@ class ContextGenerator:
 
     Args:
         template: Texts of the prompt.
-        most_steps: Maximum number of steps of a plan.
+        max_steps: Maximum number of steps of a plan.
     """
 
-    def __init__(self, template: PromptTemplate, most_steps: int = 10) -> None:
+    def __init__(self, template: PromptTemplate, max_steps: int = 10) -> None:
         self.template = template
-        self.most_steps = most_steps
+        self.max_steps = max_steps
 
     def messages(self, graph: SceneGraph) -> tuple[Message, ...]:
         """Return system and user message for the present state."""
@@ -149,4 +149,4 @@ class ContextGenerator:
         """Return system and user message with these parts of the user message."""
         words = self.template
         user = words.user.format(**parts).strip()
-        return Message("system", words.system.format(most_steps=self.most_steps).strip()), Message("user", user)
+        return Message("system", words.system.format(most_steps=self.max_steps).strip()), Message("user", user)

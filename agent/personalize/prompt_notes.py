@@ -161,13 +161,13 @@ class RememberingContext(ContextGenerator):
 
     Args:
         template: Texts of the prompt.
-        most_steps: Maximum number of steps of a plan.
+        max_steps: Maximum number of steps of a plan.
     """
 
     template: RememberingTemplate
 
-    def __init__(self, template: RememberingTemplate, most_steps: int = 10) -> None:
-        super().__init__(template, most_steps)
+    def __init__(self, template: RememberingTemplate, max_steps: int = 10) -> None:
+        super().__init__(template, max_steps)
 
     def messages(
         self, graph: SceneGraph, knowledge: PreferenceKnowledge | None = None, judgements: Judgements | None = None
@@ -212,4 +212,4 @@ class RememberingContext(ContextGenerator):
         ]
         parts = template.describe_state(graph, names, knowledge)
         user = words.user.format(**parts, things="\n".join(lines)).strip()
-        return Message("system", template.system.format(most_steps=self.most_steps).strip()), Message("user", user)
+        return Message("system", template.system.format(most_steps=self.max_steps).strip()), Message("user", user)

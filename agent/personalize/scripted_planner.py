@@ -10,7 +10,7 @@ import numpy as np
 from housewise.agent.personalize.judgement_text import Judgements, objects_to_judge
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import (
-    MOST_STEPS,
+    MAX_STEPS,
     Attempt,
     Plan,
     count_failures,
@@ -190,4 +190,4 @@ def _deliver(thing: str, receptacle: str) -> list[HighLevelAction]:
 
 
 def _to_plan(actions: list[HighLevelAction]) -> Plan:
-    return Plan(tuple(ParsedStep(str(action), action) for action in actions[:MOST_STEPS]))
+    return Plan(tuple(ParsedStep(str(action), action) for action in actions[:MAX_STEPS]))

@@ -52,7 +52,7 @@ _INTRODUCTION = re.compile(
     )[\s,:]*""",
     re.IGNORECASE | re.VERBOSE,
 )
-_MOST_PREFIXES = 5
+_MAX_PREFIXES = 5
 _ENDS = ".!;,' "
 
 # For text with single spaces only: on runs of spaces these patterns backtrack.
@@ -99,7 +99,7 @@ _CONDITIONAL = re.compile(
 def strip_numbering(line: str) -> str:
     """Return a line of a plan without its number and other list marks."""
     words = line.translate(_MARKS)
-    for _ in range(_MOST_PREFIXES):
+    for _ in range(_MAX_PREFIXES):
         shorter = _NUMBERING.sub("", words, count=1)
         if shorter == words:
             break
@@ -142,7 +142,7 @@ def count_arguments(verb: str) -> int:
 def _without_introduction(line: str) -> str:
     """Return a line in lower case from its verb on."""
     words = " ".join(strip_numbering(line[:LONGEST_LINE]).translate(_APOSTROPHES).lower().split())
-    for _ in range(_MOST_PREFIXES):
+    for _ in range(_MAX_PREFIXES):
         introduction = _INTRODUCTION.match(words)
         if introduction is None:
             break

@@ -29,7 +29,7 @@ _SPEEDS = {"RTX 4090": 165e12, "L40S": 362e12, "A100": 312e12, "H100": 989e12}
 UTILISATION = 0.4
 """Share of them that a training is supposed to reach."""
 _TOKENS, _LEARNED, _SERVED, _EXAMPLES = 4096, 256, 8192, 1000
-_MOST_CARDS = (1, 2, 4, 8)
+_MAX_CARDS = (1, 2, 4, 8)
 
 
 def _draw_memory(files: FigureFiles) -> str:
@@ -54,7 +54,7 @@ def _cell(shape: ModelShape, size: int, whole: float, quantized: float) -> str:
     trained = "16 bits" if whole <= room else "4 bits" if quantized <= room else "several cards"
     served = (
         str(cards)
-        for cards in _MOST_CARDS
+        for cards in _MAX_CARDS
         if estimate_serving_memory(shape, _SERVED, cards=cards).total <= SERVER_SHARE * room
     )
     return f"{trained}; vLLM on {next(served, 'more than 8')}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-_MOST_SHOWN = 120
+_MAX_SHOWN = 120
 
 
 def make_printable(text: str) -> str:
@@ -16,4 +16,4 @@ def excerpt(text: object) -> str:
     """Return a foreign text on one printable line of at most 120 characters, for use in a message."""
     line = " ".join(str(text).split())
     line = line if line.isprintable() else line.encode("unicode_escape").decode()
-    return line if len(line) <= _MOST_SHOWN else line[:_MOST_SHOWN] + " ..."
+    return line if len(line) <= _MAX_SHOWN else line[:_MAX_SHOWN] + " ..."

@@ -24,12 +24,12 @@ from housewise.core.migrations.record_fields import FRAME_FIELDS
 VERSION = 3
 """Version of the format that is written."""
 
-MOST = 10**12
+MAX_NUMBER = 10**12
 """Upper bound of counts and figures, so that sums of them remain finite."""
 
 _NAME = re.compile(r"[^\w.-]+")
 _WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_LONGEST_NAME, _MOST_BYTES = 150, 200
+_LONGEST_NAME, _MAX_BYTES = 150, 200
 
 
 def _replace_surrogates(text: Any) -> Any:
@@ -39,16 +39,16 @@ def _replace_surrogates(text: Any) -> Any:
 
 def _clip_token_count(number: Any) -> Any:
     """Return 0 for an impossible number of tokens, as for an unknown one."""
-    return 0 if isinstance(number, int | float) and not 0 <= number <= MOST else number
+    return 0 if isinstance(number, int | float) and not 0 <= number <= MAX_NUMBER else number
 
 
 Words = Annotated[str, BeforeValidator(_replace_surrogates)]
 """Text that a model or a person wrote."""
-Count = Annotated[int, Field(ge=0, le=MOST)]
+Count = Annotated[int, Field(ge=0, le=MAX_NUMBER)]
 Tokens = Annotated[Count, BeforeValidator(_clip_token_count)]
 """Number of tokens that a server reports."""
-Figure = Annotated[float, Field(ge=-MOST, le=MOST, allow_inf_nan=False)]
-Seconds = Annotated[float, Field(ge=0, le=MOST, allow_inf_nan=False)]
+Figure = Annotated[float, Field(ge=-MAX_NUMBER, le=MAX_NUMBER, allow_inf_nan=False)]
+Seconds = Annotated[float, Field(ge=0, le=MAX_NUMBER, allow_inf_nan=False)]
 
 
 def snake_case(name: str) -> str:
@@ -259,5 +259,5 @@ def record_name(task: str, run: int) -> str:
 
     The name is valid on every file system and does not lead out of a folder.
     """
-    name = _NAME.sub("-", task)[:_LONGEST_NAME].encode()[:_MOST_BYTES].decode(errors="ignore")
+    name = _NAME.sub("-", task)[:_LONGEST_NAME].encode()[:_MAX_BYTES].decode(errors="ignore")
     return f"{name.strip('.') or 'task'}-run{run}"

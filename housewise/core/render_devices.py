@@ -16,9 +16,9 @@ from housewise.core.hardware import nvidia_cards
 ANY = -1
 """Device number for the first device that EGL offers, which is software rendering without a GPU."""
 
-_MOST_DEVICES = 1024
+_MAX_DEVICES = 1024
 # Constants of the extensions EGL_EXT_device_query and EGL_NV_device_cuda.
-_CUDA_DEVICE, _MOST_EGL_DEVICES = 0x323A, 64
+_CUDA_DEVICE, _MAX_EGL_DEVICES = 0x323A, 64
 _LIST = "from housewise.core.render_devices import egl_cuda_devices; print(egl_cuda_devices())"
 
 
@@ -38,7 +38,7 @@ def parse_gpu_setting(value: Any) -> Any:
         return value
     several = value if isinstance(value, list | tuple) else [value]
     least = 0 if several is value else ANY
-    if several and all(type(number) is int and least <= number < _MOST_DEVICES for number in several):
+    if several and all(type(number) is int and least <= number < _MAX_DEVICES for number in several):
         return tuple(value) if several is value else value
     raise ValueError("write the number of a CUDA device (-1 takes any), several as in [0,1], or auto for all there are")
 
@@ -107,8 +107,8 @@ def egl_cuda_devices() -> list[int]:
     pointer, number = ctypes.c_void_p, ctypes.c_ssize_t
     query = ctypes.CFUNCTYPE(ctypes.c_uint, ctypes.c_int, pointer, ctypes.POINTER(ctypes.c_int))(addresses[0])
     attribute = ctypes.CFUNCTYPE(ctypes.c_uint, pointer, ctypes.c_int, ctypes.POINTER(number))(addresses[1])
-    devices, found = (pointer * _MOST_EGL_DEVICES)(), ctypes.c_int()
-    query(_MOST_EGL_DEVICES, devices, ctypes.byref(found))
+    devices, found = (pointer * _MAX_EGL_DEVICES)(), ctypes.c_int()
+    query(_MAX_EGL_DEVICES, devices, ctypes.byref(found))
     numbers, value = set(), number()
     for device in devices[: found.value]:
         if attribute(device, _CUDA_DEVICE, ctypes.byref(value)):

@@ -18,7 +18,7 @@ from housewise.core.text_files import LONGEST_NUMBER, read_text
 
 DEEPEST = 50
 """Maximum nesting depth of values."""
-MOST_REPEATED = 100_000
+MAX_REPEATED = 100_000
 """Maximum number of values that YAML aliases (``*name``) may stand for in total."""
 
 SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -111,8 +111,8 @@ def _check_size(root: yaml.Node) -> yaml.Node:
         sizes[id(node)] = total
         return total
 
-    if size(root, 0) - len(sizes) > MOST_REPEATED:
-        raise ValueError(f"references stand for more than {MOST_REPEATED} values")
+    if size(root, 0) - len(sizes) > MAX_REPEATED:
+        raise ValueError(f"references stand for more than {MAX_REPEATED} values")
     return root
 
 

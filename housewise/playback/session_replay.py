@@ -23,7 +23,7 @@ from housewise.worlds.lab.scenarios import LabScenario, Split, draw_scenario, fi
 from housewise.worlds.lab.state import LabState
 from housewise.worlds.lab.surroundings import OpenSpace, Surroundings
 
-_MOST_DIFFERENCES = 3
+_MAX_DIFFERENCES = 3
 
 _WORDS = {
     "MoveForward": "walk {} m ahead", "MoveBackward": "walk {} m back", "RotateLeft": "turn {}° to the left",
@@ -113,8 +113,8 @@ class SessionReplay:
     @property
     def summary_of_differences(self) -> str:
         """The first differences, in a line; empty if there are none."""
-        further = len(self.differences) - _MOST_DIFFERENCES
-        shown = self.differences[:_MOST_DIFFERENCES] + ([f"{plural(further, 'more')}"] if further > 0 else [])
+        further = len(self.differences) - _MAX_DIFFERENCES
+        shown = self.differences[:_MAX_DIFFERENCES] + ([f"{plural(further, 'more')}"] if further > 0 else [])
         return "; ".join(shown)
 
 

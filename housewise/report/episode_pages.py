@@ -39,7 +39,7 @@ Progress = Callable[[str, int, int], None]
 WORST = 20
 """Default number of the worst episodes with pictures and films."""
 
-_MOST_ALIKE = 3
+_MAX_ALIKE = 3
 _PAGE_KEY = re.compile(r"<!-- (\w+)( filmed)? -->")
 _NAVIGATION = re.compile(r"(?<=<!--turn-->).*?(?=<!--/turn-->)", re.DOTALL)
 
@@ -74,7 +74,7 @@ class ReportOptions:
         for name in self.episodes:
             named = {entry.key for entry in played if name in (entry.name, entry.key)}
             if not named:
-                alike = get_close_matches(name, [entry.key for entry in played], _MOST_ALIKE, cutoff=0)
+                alike = get_close_matches(name, [entry.key for entry in played], _MAX_ALIKE, cutoff=0)
                 raise UserError(
                     f"--films {excerpt(name)}: neither all, nor a number, nor an episode that was played to its end"
                     + (f"; episodes are called as their records are, such as {', '.join(alike)}" if alike else "")

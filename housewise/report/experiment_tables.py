@@ -23,7 +23,7 @@ from housewise.rollout.comparison_settings import (
 from housewise.rollout.scores import VERSION, FinishedEpisode, Score, summarize
 from housewise.rollout.system import system_scores
 
-_MOST_PAIRS = 6
+_MAX_PAIRS = 6
 _GENERATED_SCENES = "generated houses"
 
 
@@ -144,7 +144,7 @@ def _compare_experiments(
 ) -> tuple[list[Comparison], list[str]]:
     """Compare all pairs of experiments, or each with the largest one if there are many."""
     pairs = list(combinations(ordered, 2))
-    if len(pairs) > _MOST_PAIRS:
+    if len(pairs) > _MAX_PAIRS:
         first = max(ordered, key=lambda experiment: len(groups[experiment]))
         pairs = [(first, other) for other in ordered if other != first]
     found, notes = [], []

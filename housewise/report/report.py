@@ -40,7 +40,7 @@ MAX_IN_ONE = 12
 """Default number of episodes that a single-file report shows with pictures."""
 
 # Indexes of at most this many episodes show films.
-_MOST_FILMS = 6
+_MAX_FILMS = 6
 _HEADLINE_SETTINGS = ("planner", "model", "adapter", "prompt", "preferences of", "simulator")
 
 
@@ -160,7 +160,7 @@ def _links(index: Path, all_pages: Sequence[EpisodePage]) -> list[IndexLink]:
     def address(path: Path | None) -> str:
         return quote(path.relative_to(index.parent).as_posix()) if path and path.is_file() else ""
 
-    has_films = len(all_pages) <= _MOST_FILMS
+    has_films = len(all_pages) <= _MAX_FILMS
     return [
         IndexLink(
             address(page.file),

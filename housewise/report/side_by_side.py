@@ -16,7 +16,7 @@ from housewise.report.rendering import render
 from housewise.report.views.base import TurnCell
 from housewise.rollout.record_reader import read_record
 
-MOST_BESIDE = 6
+MAX_BESIDE = 6
 """Maximum number of episodes on a page: the worst ones."""
 
 _FOLDER = "side-by-side"
@@ -51,7 +51,7 @@ class SideBySidePage:
 
     def write(self) -> None:
         """Write the page."""
-        shown = self.entries[:MOST_BESIDE]
+        shown = self.entries[:MAX_BESIDE]
         turns = [{(cell.attempt, cell.number): cell for cell in _turns(entry)} for entry in shown]
         variables = {
             "made": self._key(),
@@ -105,7 +105,7 @@ def plan_side_by_side(entries: Sequence[EpisodeEntry], out: Path, index: Path, n
 
 def together_files(pages: Sequence[SideBySidePage]) -> dict[str, Path]:
     """Return the path of the page that shows each episode beside others, by the episode's key."""
-    return {entry.key: page.file for page in pages for entry in page.entries[:MOST_BESIDE]}
+    return {entry.key: page.file for page in pages for entry in page.entries[:MAX_BESIDE]}
 
 
 def _turns(entry: EpisodeEntry) -> list[TurnCell]:

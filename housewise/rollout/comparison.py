@@ -78,7 +78,7 @@ class Difference:
         return self.figure, f"{self.a:{form}}", f"{self.b:{form}}", f"{self.mean:+{form}}", error, interval, signs
 
 
-_MOST_SETTINGS = 3
+_MAX_SETTINGS = 3
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ class Comparison:
         """In which settings the two differ, in one sentence; the first few by name."""
         if not self.settings:
             return "The settings are the same."
-        named = [f"{key} ({one}, {other})" for key, (one, other) in list(self.settings.items())[:_MOST_SETTINGS]]
+        named = [f"{key} ({one}, {other})" for key, (one, other) in list(self.settings.items())[:_MAX_SETTINGS]]
         more = len(self.settings) - len(named)
         if more:
             return f"The settings differ in {', '.join(named)} and {more} more."

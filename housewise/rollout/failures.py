@@ -24,8 +24,8 @@ from housewise.rollout.record_reader import read_header
 
 _ROOT = Path(__file__).parents[1]
 _LONGEST = 500
-_MOST_FRAMES = 30
-_MOST_REASONS = 3
+_MAX_FRAMES = 30
+_MAX_REASONS = 3
 # Errors of a machine without memory, disk space or file handles.
 _SCARCE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EROFS})
 
@@ -91,8 +91,8 @@ class FailedEpisodesError(RunEndedError):
             figures: Metrics of the finished episodes.
         """
         counted = Counter(each.reason for each in failed).most_common()
-        told = [f"{count} x {_truncate(reason)}" for reason, count in counted[:_MOST_REASONS]]
-        more = [f"{len(counted) - _MOST_REASONS} other reasons"] if len(counted) > _MOST_REASONS else []
+        told = [f"{count} x {_truncate(reason)}" for reason, count in counted[:_MAX_REASONS]]
+        more = [f"{len(counted) - _MAX_REASONS} other reasons"] if len(counted) > _MAX_REASONS else []
         return cls(
             f"{len(failed)} of {episodes} episodes failed: {'; '.join(told + more)}; see "
             f"{failed[0].path.parent / f'*{FAILED}'}; run the same command again to retry them",
@@ -124,7 +124,7 @@ def failure_from_error(error: Exception) -> Failure:
     return Failure(
         reason=_clean(f"{type(error).__name__} in {_error_location(error)}"),
         error=_clean(describe_error(error)),
-        traceback=redact_secrets("".join(traceback.format_exception(error, limit=-_MOST_FRAMES))),
+        traceback=redact_secrets("".join(traceback.format_exception(error, limit=-_MAX_FRAMES))),
     )
 
 

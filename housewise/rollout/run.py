@@ -43,7 +43,7 @@ from housewise.rollout.settings import RunSettings, setting_assignments
 from housewise.rollout.system import Job, System, find_system
 from housewise.rollout.usage_limits import LimitReachedError, check_prices
 
-_MOST_NAMED = 3
+_MAX_NAMED = 3
 
 
 class Run:
@@ -276,7 +276,7 @@ class Run:
         respondents = [names for names in map(self.system.respondents, self.jobs) if names]
         others = list(dict.fromkeys(names[0] for names in respondents if whose not in names))
         if others and learn != "never":
-            listed = ", ".join(others[:_MOST_NAMED]) + (" and others" if len(others) > _MOST_NAMED else "")
+            listed = ", ".join(others[:_MAX_NAMED]) + (" and others" if len(others) > _MAX_NAMED else "")
             remedies = [
                 *([f"--memory {others[0]}"] if len(others) == 1 else []),
                 *setting_assignments(self.settings.memory_person_settings),

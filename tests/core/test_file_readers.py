@@ -263,7 +263,7 @@ def test_a_reader_says_in_one_line_what_is_wrong(name: str, tmp_path: Path) -> N
             assert "\n" not in str(error) and len(str(error)) < 1000, error
             assert ".yaml" in str(error) or "setting" in str(error), error
     path.write_bytes(b"name: \xff\xfe\xe9\n")
-    with pytest.raises(UserError, match=r"cannot be read .*utf-8"):
+    with pytest.raises(UserError, match=r"cannot be read .*UTF-8"):
         read(path)
     assert refused > 30 and not (tmp_path / "here").exists() and not Path("here").exists()
 

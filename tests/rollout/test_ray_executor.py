@@ -22,7 +22,7 @@ from tests.selftrain.tiny import save_learner, save_prompt
 from tests.servers import serving
 
 HOUSES = ("--houses", "6", "max_steps=60", "max_plans=6")
-MOST_SECONDS = 120
+MAX_SECONDS = 120
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ class Model(ChatServer):
 
     def _explore(self, handler: Handler, body: Body) -> None:
         if len(self.requests) > self.free:
-            self.open.wait(MOST_SECONDS)
+            self.open.wait(MAX_SECONDS)
         prompt = body["messages"][-1]["content"]
         rooms = sorted(set(re.findall(r"\b(?:kitchen|bedroom|bathroom|corridor|\w+ room) \d+", prompt)))
         room = rooms[zlib.crc32(prompt.encode()) % len(rooms)]
@@ -74,7 +74,7 @@ def command(out: Path, *arguments: str) -> list[str]:
 
 def played(out: Path, *arguments: str) -> str:
     """What a run prints; it has to succeed."""
-    done = subprocess.run(command(out, *arguments), capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
+    done = subprocess.run(command(out, *arguments), capture_output=True, text=True, timeout=MAX_SECONDS, check=False)
     assert done.returncode == 0, done.stderr
     assert not done.stderr
     return done.stdout
@@ -82,7 +82,7 @@ def played(out: Path, *arguments: str) -> str:
 
 def refused(out: Path, *arguments: str, code: int = 2) -> str:
     """The one line in which a run ends that cannot be, or not to its end."""
-    done = subprocess.run(command(out, *arguments), capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
+    done = subprocess.run(command(out, *arguments), capture_output=True, text=True, timeout=MAX_SECONDS, check=False)
     assert done.returncode == code, done.stdout + done.stderr
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
     return done.stderr
@@ -120,7 +120,7 @@ def ended(process: psutil.Process) -> bool:
 
 
 def eventually(happened: Callable[[], object]) -> None:
-    end = time.monotonic() + MOST_SECONDS
+    end = time.monotonic() + MAX_SECONDS
     while not happened():
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -181,7 +181,7 @@ def test_a_lost_node_costs_nothing_but_time(cluster: Any, model: Model, tmp_path
         # They outlive their raylet by a moment, in which an answer would let them end their episodes.
         eventually(lambda: all(map(ended, playing)))
         model.open.set()
-        run.communicate(timeout=MOST_SECONDS)
+        run.communicate(timeout=MAX_SECONDS)
     assert run.returncode == 0
     assert told(out) == told(tmp_path / "here")
     assert len(model.requests) > asked
@@ -232,7 +232,7 @@ def test_a_lost_model_is_replaced_by_another(cluster: Any, tmp_path: Path) -> No
         eventually(lambda: any((out / "episodes").glob("*.jsonl")))
         cluster.remove_node(cluster.list_all_nodes()[1], allow_graceful=False)
         try:
-            assert run.wait(MOST_SECONDS) == 0
+            assert run.wait(MAX_SECONDS) == 0
         finally:
             run.kill()
     assert len(list(read_house_records(out / "episodes"))) == 30

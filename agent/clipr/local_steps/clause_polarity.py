@@ -46,7 +46,7 @@ _THINGS = (
     "a lamp that can be dimmed",
     "tools and screws",
 )
-_MOST_THINGS = 4
+_MAX_THINGS = 4
 """Number of things, drawn per clause, that replace ``{it}`` in the training clauses."""
 _NOTHING = 0.05
 """Score from which an answer counts as expressing no wish; the training target is 1."""
@@ -123,7 +123,7 @@ def _features(embedder: Embedder, clauses: Sequence[str]) -> NDArray[np.float64]
 
 def _fill_clauses(clauses: Sequence[str], draw: random.Random) -> list[str]:
     """Fill the placeholder of each clause with ``it`` and with drawn things."""
-    things = [[IT, *draw.sample(_THINGS, _MOST_THINGS)] if "{it}" in clause else [IT] for clause in clauses]
+    things = [[IT, *draw.sample(_THINGS, _MAX_THINGS)] if "{it}" in clause else [IT] for clause in clauses]
     pairs = zip(clauses, things, strict=True)
     return [normalize_letters(clause.replace("{it}", thing)) for clause, each in pairs for thing in each]
 

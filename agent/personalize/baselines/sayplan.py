@@ -11,7 +11,7 @@ from housewise.agent.personalize.grammar import choice_grammar, plan_grammar
 from housewise.agent.personalize.plan_normalizer import ANY
 from housewise.agent.personalize.plan_parser import PLAIN, parse_plan
 from housewise.agent.personalize.plan_simulator import find_problem
-from housewise.agent.personalize.planner import MOST_STEPS, Attempt, ModelCall, Plan
+from housewise.agent.personalize.planner import MAX_STEPS, Attempt, ModelCall, Plan
 from housewise.agent.personalize.prompt import HouseTemplate
 from housewise.core.template_text import template_text
 from housewise.language.base import ChatModel, Message, Reply, Sampling
@@ -90,7 +90,7 @@ class SayPlanPlanner:
         model: Model that searches and plans.
         template: Texts of the prompts.
         sampling: Sampling configuration. A seed is increased by one per request.
-        most_steps: Maximum number of steps of a plan.
+        max_steps: Maximum number of steps of a plan.
         grounded: Whether grammars restrict replies to commands and plans about the known house.
         searches: Maximum number of search commands per plan.
         replans: Maximum number of corrections per plan.
@@ -104,7 +104,7 @@ class SayPlanPlanner:
         model: ChatModel,
         template: SayPlanTemplate,
         sampling: Sampling | None = None,
-        most_steps: int = MOST_STEPS,
+        max_steps: int = MAX_STEPS,
         grounded: bool = False,
         searches: int = MAX_SEARCHES,
         replans: int = MAX_REPLANS,
@@ -112,7 +112,7 @@ class SayPlanPlanner:
     ) -> None:
         self._session = ChatSession(model, sampling or Sampling())
         self._words = template
-        self._most_steps, self._grounded = most_steps, grounded
+        self._max_steps, self._grounded = max_steps, grounded
         self._searches, self._replans = searches, replans
         self._form = ANY if normalize else PLAIN
 
@@ -125,9 +125,9 @@ class SayPlanPlanner:
             messages = self._plan_messages(graph, open_rooms)
             if problem:
                 messages += self._feedback(earlier[-1].reply, problem)
-            grammar = plan_grammar(graph, self._most_steps) if self._grounded else None
+            grammar = plan_grammar(graph, self._max_steps) if self._grounded else None
             reply = self._session.ask(messages, self._words.plan_prefix, grammar)
-            parsed = parse_plan(reply.text, graph.vocabulary, self._most_steps, self._form)
+            parsed = parse_plan(reply.text, graph.vocabulary, self._max_steps, self._form)
             earlier.append(ModelCall(messages, reply))
             problem = find_problem(parsed, graph, attempts)
             if not problem:
@@ -164,7 +164,7 @@ class SayPlanPlanner:
 
     def _plan_messages(self, graph: SceneGraph, open_rooms: set[str]) -> tuple[Message, ...]:
         words = self._words
-        system = f"{words.task}{words.plan.format(most_steps=self._most_steps)}"
+        system = f"{words.task}{words.plan.format(most_steps=self._max_steps)}"
         user = words.plan_user.format(holding=words.describe_hand(graph), rooms=self._rooms(graph, open_rooms))
         return Message("system", system.strip()), Message("user", user.strip())
 

@@ -54,12 +54,12 @@ class HousewisePlanner(LLMPlanner):
     def grammar(self, graph: SceneGraph, with_judgements: bool = False) -> str:
         """Return the grammar of all plans for a scene graph."""
         names = self.context.template.prompt_names(graph)
-        return plan_grammar(graph, self.context.most_steps, names, with_judgements)
+        return plan_grammar(graph, self.context.max_steps, names, with_judgements)
 
     def parse(self, graph: SceneGraph, messages: tuple[Message, ...], reply: Reply) -> Plan:
         """Return the plan in a reply. Its steps stand behind the judgements, if the prompt asks for any."""
         steps = split_judgements(reply.text)[1] if self.context.template.judging else reply.text
-        parsed = parse_plan(steps, graph.vocabulary, self.context.most_steps, self.form)
+        parsed = parse_plan(steps, graph.vocabulary, self.context.max_steps, self.form)
         return Plan(parsed.steps, parsed.complete, messages, reply)
 
     def plan_without_model(self, graph: SceneGraph, text: str, calls: tuple[ModelCall, ...]) -> Plan:

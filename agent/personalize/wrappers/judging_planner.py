@@ -122,5 +122,5 @@ class JudgingPlanner:
         names = context.template.prompt_names(graph)
         places = options[held].places if held is not None else ()
         plans = plans_from_judgements(judgements, unentered_rooms(graph, attempts), places, graph)
-        texts = (format_steps([action.replace_names(names) for action in plan[: context.most_steps]]) for plan in plans)
+        texts = (format_steps([action.replace_names(names) for action in plan[: context.max_steps]]) for plan in plans)
         return list(dict.fromkeys(texts)) or [COMPLETE]

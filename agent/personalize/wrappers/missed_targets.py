@@ -46,4 +46,4 @@ class VisitingWrapper:
         """
         ordered = names if self._route is None else nearest_neighbour_tour(names, self._route)
         visits = [f"step {number}: go to {name}" for number, name in enumerate(ordered, start=1)]
-        return self._llm.plan_without_model(graph, "\n".join(visits[: self._llm.context.most_steps]), calls)
+        return self._llm.plan_without_model(graph, "\n".join(visits[: self._llm.context.max_steps]), calls)

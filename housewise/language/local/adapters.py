@@ -19,7 +19,7 @@ BASE_MODEL = "base_model.json"
 """File in an adapter's folder that identifies the weights it was trained on; see ``BaseWeights``."""
 
 _ADAPTER_WEIGHTS, _PICKLED_WEIGHTS = "adapter_model.safetensors", "adapter_model.bin"
-_LARGEST_RANK, _MOST_LAYERS = 1 << 16, 1000
+_LARGEST_RANK, _MAX_LAYERS = 1 << 16, 1000
 _PEFT_FOLDER = "the folder that PEFT's save_pretrained wrote"
 
 
@@ -187,8 +187,8 @@ def _config_problem(config: dict[str, Any]) -> str:
     repeated = config.get("layer_replication") or []
     if not all(isinstance(each, list) and len(each) == 2 and 0 <= each[0] < each[1] for each in repeated):
         return "layer_replication is not a list of [begin, end]"
-    if sum(end - begin for begin, end in repeated) > _MOST_LAYERS:
-        return f"layer_replication makes more than {_MOST_LAYERS} layers"
+    if sum(end - begin for begin, end in repeated) > _MAX_LAYERS:
+        return f"layer_replication makes more than {_MAX_LAYERS} layers"
     return ""
 
 

@@ -32,9 +32,9 @@ logger = logging.getLogger(__name__)
 
 _VERSION = 4
 # A model with more weights is not measured in float32.
-_MOST_WEIGHTS = 2_000_000_000
+_MAX_WEIGHTS = 2_000_000_000
 # Minimum and maximum length of the texts. A short text suffices for plain attention, whose windows are known.
-_LENGTH, _MOST_LENGTH, _LENGTH_IF_PLAIN = 600, 6000, 48
+_LENGTH, _MAX_LENGTH, _LENGTH_IF_PLAIN = 600, 6000, 48
 # Tolerance for differences of log-probabilities: the largest one in float32; the mean in half precision, in which
 # single differences may be larger than the effect of a wrong mask.
 _LARGEST = 1e-3
@@ -106,7 +106,7 @@ def _in_float32(network: Any) -> Iterator[None]:
     """
     tensors = [tensor for tensor in (*network.parameters(), *network.buffers()) if tensor.dtype in _MEAN]
     is_plain = network.config.get_text_config().model_type in PLAIN_ATTENTION
-    is_large = sum(tensor.numel() for tensor in tensors) > _MOST_WEIGHTS
+    is_large = sum(tensor.numel() for tensor in tensors) > _MAX_WEIGHTS
     is_fixed = getattr(network, "is_quantized", False) or any(tensor.is_inference() for tensor in tensors)
     if is_plain or is_large or is_fixed:
         tensors = []
@@ -158,7 +158,7 @@ class _Measurement:
         length = (
             _LENGTH_IF_PLAIN
             if config.model_type in PLAIN_ATTENTION
-            else min(max(_LENGTH, 3 * _own_window(config) // 2), _MOST_LENGTH)
+            else min(max(_LENGTH, 3 * _own_window(config) // 2), _MAX_LENGTH)
         )
         longest = min(context_length(config), longrope_switch(config) or length)
         length = max(min(length, longest - 8), 8)

@@ -17,7 +17,7 @@ from housewise.core.urls import is_loopback
 # Bytes; enough for dozens of long replies with the log-probability of every token.
 BODY_LIMIT = 16_000_000
 
-_MOST_REDIRECTS = 5
+_MAX_REDIRECTS = 5
 _SETTINGS = ("ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class _BoundedClient(openai.DefaultAsyncHttpxClient):
     """
 
     async def send(self, request: Any, **options: Any) -> Any:
-        for _ in range(_MOST_REDIRECTS):
+        for _ in range(_MAX_REDIRECTS):
             response = await super().send(request, **{**options, "stream": True, "follow_redirects": False})
             if response.next_request is None:
                 return await self._read(response)

@@ -252,7 +252,7 @@ class OpenAIChatModel:
     ) -> list[Reply]:
         """Make one attempt to get a request answered."""
         parameters = self._parameters.write(request, number, seed_offset)
-        thinking_tokens, most = self._budget.tokens, self._parameters.most_alternatives
+        thinking_tokens, most = self._budget.tokens, self._parameters.max_alternatives
         completion = await self._attempt(parameters, thinking_tokens, deadline - time.perf_counter())
         seconds = time.perf_counter() - start
         replies, blank_replies = self._reader.replies(request, completion, seconds, most)

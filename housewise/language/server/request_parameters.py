@@ -14,9 +14,9 @@ from housewise.language.messages import fold_system
 from housewise.language.replies import ThinkingBudget
 from housewise.language.server.request_failure import Adaptation
 
-MOST_ALTERNATIVES = 20
+MAX_ALTERNATIVES = 20
 """Maximum number of alternatives to request; OpenAI's server refuses more."""
-MOST_STOPS = 4
+MAX_STOPS = 4
 
 # Field in which each kind of server expects a grammar.
 GRAMMAR_FIELDS: dict[GrammarDialect, str] = {
@@ -80,11 +80,11 @@ class RequestParameters:
         self._model, self._options, self._budget = model, options, budget
         self._length = "max_completion_tokens" if is_openai else "max_tokens"
         self._refused: set[str] = set()
-        self._limits: dict[str, int] = {"top_logprobs": MOST_ALTERNATIVES}
+        self._limits: dict[str, int] = {"top_logprobs": MAX_ALTERNATIVES}
         self._folds_system = False
 
     @property
-    def most_alternatives(self) -> int:
+    def max_alternatives(self) -> int:
         """Maximum number of alternatives to a token that are requested."""
         return self._limits["top_logprobs"]
 
@@ -129,13 +129,13 @@ class RequestParameters:
             found["n"] = min(count, self._limits.get("n", count))
         # A stop text may occur in thoughts, and would end them.
         if sampling.stop and not self._budget.is_on:
-            found["stop"] = list(sampling.stop[: self._limits.get("stop", MOST_STOPS)])
+            found["stop"] = list(sampling.stop[: self._limits.get("stop", MAX_STOPS)])
         if sampling.seed is not None:
             found["seed"] = sampling.seed + seed_offset
         if (sampling.logprobs or sampling.alternatives) and "logprobs" not in self._refused:
             found["logprobs"] = True
             if sampling.alternatives:
-                found["top_logprobs"] = min(sampling.alternatives, self.most_alternatives)
+                found["top_logprobs"] = min(sampling.alternatives, self.max_alternatives)
         if request.json_schema is not None:
             schema = {"name": "reply", "schema": json.loads(request.json_schema), "strict": True}
             found["response_format"] = {"type": "json_schema", "json_schema": schema}

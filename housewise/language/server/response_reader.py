@@ -75,7 +75,7 @@ class ResponseReader:
         return completion
 
     def replies(
-        self, request: ChatRequest, completion: ChatCompletion, seconds: float, most_alternatives: int
+        self, request: ChatRequest, completion: ChatCompletion, seconds: float, max_alternatives: int
     ) -> tuple[list[Reply], list[Reply]]:
         """Return the replies of a response, and separately the blank ones.
 
@@ -83,7 +83,7 @@ class ResponseReader:
             request: What was asked.
             completion: The response.
             seconds: How long it took.
-            most_alternatives: Maximum number of alternatives per token that was requested.
+            max_alternatives: Maximum number of alternatives per token that was requested.
 
         Raises:
             RequestFailure: If one cannot be used.
@@ -98,7 +98,7 @@ class ResponseReader:
         for choice, prompt_tokens, completion_tokens in zip(choices, asked, written, strict=True):
             try:
                 self._check_finish_reason(choice)
-                raw = self._raw_reply(request, choice, most_alternatives)
+                raw = self._raw_reply(request, choice, max_alternatives)
             except RequestFailure as caught:
                 # The caller requests a failed reply again, like a blank one, if the response has other replies.
                 if not caught.is_blank:
@@ -158,7 +158,7 @@ class ResponseReader:
             shown = self.endpoint.excerpt(whole, 60)
             raise RequestFailure(f"it did not keep to the grammar it was sent: {shown}", DIALECT_REMEDY)
 
-    def _raw_reply(self, request: ChatRequest, choice: CompletionChoice, most_alternatives: int) -> RawReply:
+    def _raw_reply(self, request: ChatRequest, choice: CompletionChoice, max_alternatives: int) -> RawReply:
         try:
             text, thoughts = choice.content
         except ValueError as error:
@@ -180,7 +180,7 @@ class ResponseReader:
             choice.finish_reason,
             self.endpoint.redact(thoughts[:TEXT_LIMIT]),
             token_logprobs=log_probabilities(tell) if sampling.logprobs else None,
-            alternatives=self._alternatives(request, choice, most_alternatives),
+            alternatives=self._alternatives(request, choice, max_alternatives),
             token_texts=lambda: [place[0].text for place in token_alternatives(tell, 1) or ()],
         )
 

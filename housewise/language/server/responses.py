@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from housewise.language.base import TokenLogprob
 
-MOST_TOKENS = 1_000_000_000
+MAX_TOKENS = 1_000_000_000
 """Largest plausible number of tokens; a larger count is ignored."""
 
 _THOUGHT_PARTS = ("thinking", "reasoning", "reasoning_content")
@@ -134,7 +134,7 @@ def _validation_message(listed: Any) -> str:
 
 def token_count(value: Any) -> int:
     """Return a number of tokens, or 0 if the value is not one."""
-    return value if type(value) is int and 0 < value <= MOST_TOKENS else 0
+    return value if type(value) is int and 0 < value <= MAX_TOKENS else 0
 
 
 def split_evenly(total: int, parts: int) -> list[int]:

@@ -37,20 +37,20 @@ class RetryReporter:
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
         self._lock = threading.Lock()
-        self._most_tries, self._quiet_until = 0, 0.0
+        self._max_tries, self._quiet_until = 0, 0.0
 
-    def report(self, what: str, tries: int, most_tries: int, pause: float) -> None:
+    def report(self, what: str, tries: int, max_tries: int, pause: float) -> None:
         """Report that a request is about to be retried.
 
         Args:
             what: What happened to the request.
             tries: Number of attempts including the next.
-            most_tries: Maximum number of attempts.
+            max_tries: Maximum number of attempts.
             pause: Seconds until the next attempt.
         """
         now = time.monotonic()
         with self._lock:
-            if now < self._quiet_until and tries <= self._most_tries:
+            if now < self._quiet_until and tries <= self._max_tries:
                 return
-            self._most_tries, self._quiet_until = tries, now + max(pause, QUIET_SECONDS)
-        self._tell(f"{what}; trying again in {pause:.1f} s (try {tries} of {most_tries})")
+            self._max_tries, self._quiet_until = tries, now + max(pause, QUIET_SECONDS)
+        self._tell(f"{what}; trying again in {pause:.1f} s (try {tries} of {max_tries})")

@@ -13,7 +13,7 @@ _WIDTH, _HEIGHT = 560.0, 260.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 56.0, 48.0, 14.0, 34.0
 _MARKS = ("M-4 -4h8v8h-8Z", "M0 -5l5 5l-5 5l-5 -5Z", "M-5 4l5 -9l5 9Z", "M-4 -1.5h8v3h-8Z")
 _DASHES = ("", "7 4", "2 4", "9 3 2 3")
-_MOST_LABELS = 8
+_MAX_LABELS = 8
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _grid(scale: _Scale, places: Sequence[str], unit: str) -> Markup:
         parts.append(tag("path", d=path([(_LEFT, y), (_WIDTH - _RIGHT, y)])))
         label = f"{value:.2g}{unit}" if abs(value) < 10 else f"{value:.0f}{unit}"
         parts.append(tag("text", label, x=_LEFT - 6, y=y + 4, class_="tick"))
-    step = -(-len(places) // _MOST_LABELS)
+    step = -(-len(places) // _MAX_LABELS)
     for place in range(0, len(places), step):
         parts.append(tag("text", places[place], x=scale.x(place), y=_HEIGHT - 12))
     return tag("g", *parts, class_="grid")

@@ -16,7 +16,7 @@ _GAP = 7.0
 _WIDTH = 580
 _HOUSE_X, _ROOM_X, _PLACE_X, _THING_X = 14.0, 44.0, 182.0, 372.0
 _LETTER = 6.5
-_MOST_WANTED = 4
+_MAX_WANTED = 4
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ def choose_rows(record: HouseRecord, found: Sequence[ObjectOutcome]) -> list[Roo
     used |= {place for line in record.actions for pair in line.moves.values() for place in pair}
     used |= {line.destination for line in record.actions if line.destination}
     for outcome in found:
-        if not outcome.is_correct and len(outcome.correct_places) <= _MOST_WANTED:
+        if not outcome.is_correct and len(outcome.correct_places) <= _MAX_WANTED:
             used |= set(outcome.correct_places)
     known = _places_seen(record)
     result = []

@@ -27,7 +27,7 @@ from housewise.systems.adapt.record import (
 )
 from housewise.worlds.house.simulator import SimulatorChoice
 
-_MOST_STEPS = 500
+_MAX_STEPS = 500
 
 
 @dataclass
@@ -127,8 +127,8 @@ class AdaptView(EpisodeView):
             **self.shared_fields(number, record),
             initial_state=read_state(AdaptInitialState, record.header.initial_state, path),
             mood="right" if self.is_perfect(record.result) else "partly",
-            steps=steps[:_MOST_STEPS],
-            left_out=len(steps[_MOST_STEPS:]),
+            steps=steps[:_MAX_STEPS],
+            left_out=len(steps[_MAX_STEPS:]),
             wishes=sorted(final.verdicts, key=lambda verdict: order[verdict.decision]),
         )
 

@@ -26,7 +26,7 @@ SaveFilm = Callable[[Any], str]
 """Saves a film and returns its URL."""
 
 _LONGEST = 4000
-_MOST_EVENTS = 2000
+_MAX_EVENTS = 2000
 
 
 @dataclass(frozen=True)
@@ -266,7 +266,7 @@ class EpisodeView:
 
     def list_events(self, number: int, record: Record) -> EventsContent:
         """Return the events of an episode as its content."""
-        cards = [EventCard(kind, _format_fields(data)) for kind, data in map(event_data, record.events[:_MOST_EVENTS])]
+        cards = [EventCard(kind, _format_fields(data)) for kind, data in map(event_data, record.events[:_MAX_EVENTS])]
         return EventsContent(
             **self.shared_fields(number, record), cards=cards, left_out=len(record.events) - len(cards)
         )

@@ -20,7 +20,7 @@ from housewise.report.views.base import (
 from housewise.systems.basis.record import BasisInitialState
 from housewise.worlds.house.simulator import SimulatorChoice
 
-_MOST_WORDS = 4000
+_MAX_WORDS = 4000
 """Characters of a session that the search in the index finds."""
 _UNKNOWN = "cannot be played again"
 
@@ -77,7 +77,7 @@ class BasisView(EpisodeView):
         """See `EpisodeView`: what the person and the assistant said, each sentence once."""
         turns = [turn for turns in read_attempts(record) for turn in turns]
         spoken = [text for turn in turns for text in (turn.utterance, turn.speech) if text]
-        return " ".join(dict.fromkeys(spoken))[:_MOST_WORDS]
+        return " ".join(dict.fromkeys(spoken))[:_MAX_WORDS]
 
     def make_content(
         self, number: int, record: Record, path: Path, simulator: SimulatorChoice | None, save_film: SaveFilm | None

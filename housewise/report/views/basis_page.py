@@ -29,7 +29,7 @@ from housewise.systems.basis.record import BasisFinalState, BasisInitialState
 from housewise.worlds.lab.camera_picture import PICTURE_SIZE, scene_key
 from housewise.worlds.lab.geometry import LabSpace
 
-_MOST_TURNS = 500
+_MAX_TURNS = 500
 """Maximum number of turns on a page. The others are counted."""
 
 
@@ -126,7 +126,7 @@ def make_basis_content(shared: dict[str, Any], record: Record, path: Path, with_
     initial, final = read_initial_state(record, path), read_state(BasisFinalState, record.result.final, path)
     attempts = read_attempts(record)
     starts = [sum(map(len, attempts[:place])) for place in range(len(attempts))]
-    shown = [turns[: max(0, _MOST_TURNS - start)] for turns, start in zip(attempts, starts, strict=True)]
+    shown = [turns[: max(0, _MAX_TURNS - start)] for turns, start in zip(attempts, starts, strict=True)]
     played = _play_again(initial, shown)
     cards = [
         _card(place, turns, shown[place], final.successes[place : place + 1] == [True], initial, played, with_pictures)

@@ -13,8 +13,8 @@ from housewise.report.views.base import EpisodeContent, EpisodeView, RecordConte
 from housewise.systems.clipr.record import CliprAnswerEvent, CliprQuestionEvent, DecisionEvent, ReviewEvent, RulesEvent
 from housewise.worlds.house.simulator import SimulatorChoice
 
-_MOST_DECISIONS = 2000
-_MOST_FAILURES = 20
+_MAX_DECISIONS = 2000
+_MAX_FAILURES = 20
 _UNTOLD = "no rule, as far as the reasoning tells"
 
 
@@ -50,7 +50,7 @@ class RuleRow:
     @property
     def failures(self) -> list[DecisionEvent]:
         """The first wrong decisions."""
-        return [decision for decision in self.decisions if not decision.right][:_MOST_FAILURES]
+        return [decision for decision in self.decisions if not decision.right][:_MAX_FAILURES]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,8 +93,8 @@ class CliprView(EpisodeView):
             versions=versions,
             rules=rule_rows(versions, decisions),
             reviews=record.of_type(ReviewEvent),
-            decisions=decisions[:_MOST_DECISIONS],
-            left_out=len(decisions[_MOST_DECISIONS:]),
+            decisions=decisions[:_MAX_DECISIONS],
+            left_out=len(decisions[_MAX_DECISIONS:]),
         )
 
 

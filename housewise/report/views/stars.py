@@ -40,7 +40,7 @@ from housewise.systems.stars.record import (
 )
 from housewise.worlds.house.simulator import SimulatorChoice
 
-_MOST_RESPONSES = 80
+_MAX_RESPONSES = 80
 """Maximum number of responses per object on a page. The others are counted."""
 _LONGEST = 300
 
@@ -321,7 +321,7 @@ def _tree(events: Sequence[Event]) -> tuple[ResponseTree | None, int]:
     first, repairs = _events_of_type(events, RetrievedEvent), _events_of_type(events, RepairEvent)
     if not first:
         return None, 0
-    left = _MOST_RESPONSES
+    left = _MAX_RESPONSES
     total = sum(len(event.responses) for event in first) + sum(len(event.responses) for event in repairs)
 
     def take_responses(lines: Sequence[ResponseLine]) -> list[ResponseLine]:
@@ -339,7 +339,7 @@ def _tree(events: Sequence[Event]) -> tuple[ResponseTree | None, int]:
         ]
 
     tree = ResponseTree(build_response_tree(take_responses(first[0].responses), find_repairs(1)))
-    return tree, max(0, total - (_MOST_RESPONSES - left))
+    return tree, max(0, total - (_MAX_RESPONSES - left))
 
 
 def _describe_mismatch(mismatch: MismatchLine) -> str:

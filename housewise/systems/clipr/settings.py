@@ -34,7 +34,7 @@ MethodName = Literal[
 _IF_CIPHER = Affects(needs=("method", ("cipher_levenshtein", "cipher_embedding")))
 _IF_CLIPR = Affects(needs=("method", ("clipr", "adaptive")))
 _SAMPLING = SamplingSettings(temperature=TEMPERATURE, max_tokens=2048)
-_MOST_QUESTIONS = 100
+_MAX_QUESTIONS = 100
 
 
 class ChoiceTasks(TaskSettings):
@@ -72,7 +72,7 @@ class CliprAgentSettings(CriticSettings):
     components: Components = "local"
     """What performs the language steps: components without a language model (local), a chat model (chat, models.agent),
     or local components with a model that was fine-tuned to choose by rules (finetuned, models.agent)."""
-    max_questions: int = Field(default=10, ge=0, le=_MOST_QUESTIONS)
+    max_questions: int = Field(default=10, ge=0, le=_MAX_QUESTIONS)
     """Maximum number of questions before the first choice."""
     max_corrections: Annotated[int | None, _IF_CIPHER] = Field(default=None, ge=0, le=MAX_COUNT)
     """Maximum number of corrections. null is one for each mistake."""

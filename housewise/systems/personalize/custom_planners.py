@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from housewise.agent.personalize.plan_normalizer import parse_any_plan
-from housewise.agent.personalize.planner import MOST_STEPS, Attempt, Plan, Planner
+from housewise.agent.personalize.planner import MAX_STEPS, Attempt, Plan, Planner
 from housewise.core.error_origin import describe_code
 from housewise.core.errors import UserCodeError, UserError
 from housewise.core.printable_text import excerpt
@@ -37,12 +37,12 @@ class TextPlanner:
         name: Name in records.
         decide: Called for every plan.
         label: Name in error messages.
-        most_steps: Maximum number of steps of a plan.
+        max_steps: Maximum number of steps of a plan.
     """
 
-    def __init__(self, name: str, decide: Decide, label: str, most_steps: int = MOST_STEPS) -> None:
+    def __init__(self, name: str, decide: Decide, label: str, max_steps: int = MAX_STEPS) -> None:
         self.name = name
-        self._decide, self._label, self._most_steps = decide, label, most_steps
+        self._decide, self._label, self._max_steps = decide, label, max_steps
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
         """See Planner.plan.
@@ -62,7 +62,7 @@ class TextPlanner:
                 f"{self._label}: {describe_code(self._decide)} returned {what}; return the plan as text, such as "
                 "'go to kitchen 0'"
             )
-        parsed = parse_any_plan(text, graph.vocabulary, self._most_steps)
+        parsed = parse_any_plan(text, graph.vocabulary, self._max_steps)
         return Plan(parsed.steps, parsed.complete, reply=Reply(text))
 
 
@@ -74,14 +74,14 @@ class CustomPlannerFactory:
             objects,
             which is called without arguments or with the episode's PlannerContext.
         label: Name in error messages.
-        most_steps: Maximum number of steps of a plan.
+        max_steps: Maximum number of steps of a plan.
 
     Raises:
         UserError: It takes other arguments.
     """
 
-    def __init__(self, planner: Any, label: str, most_steps: int = MOST_STEPS) -> None:
-        self._planner, self._label, self._most_steps = planner, label, most_steps
+    def __init__(self, planner: Any, label: str, max_steps: int = MAX_STEPS) -> None:
+        self._planner, self._label, self._max_steps = planner, label, max_steps
         self.asks_model = find_asks_model(planner) or False
         plan = getattr(planner, "plan", None if isinstance(planner, type) else planner)
         if not callable(plan):
@@ -106,7 +106,7 @@ class CustomPlannerFactory:
         decide = getattr(planner, "plan", planner)
         name = getattr(planner, "name", None)
         return TextPlanner(
-            name if isinstance(name, str) else _name_of(self._planner), decide, self._label, self._most_steps
+            name if isinstance(name, str) else _name_of(self._planner), decide, self._label, self._max_steps
         )
 
     def _error(self, what: str) -> UserError:

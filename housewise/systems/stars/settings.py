@@ -21,7 +21,7 @@ from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
 from housewise.systems.stars.house_body import STAND_INS
 
 _Named = Annotated[str, Field(min_length=1, max_length=1000)]
-_MOST_TOKENS = 500
+_MAX_TOKENS = 500
 
 
 class StarsTaskSettings(TaskSettings):
@@ -59,7 +59,7 @@ class StarsAgentSettings(Settings):
     """Which parts of STARS are active; see docs/stars.md. +O adds the user."""
     goal_prefix: str = Field(default="the goal is that the {name} {are}", max_length=200)
     """Words that every goal of the model begins with. {name} is the object, {are} is "is" or "are"."""
-    max_goal_tokens: int = Field(default=50, ge=1, le=_MOST_TOKENS)
+    max_goal_tokens: int = Field(default=50, ge=1, le=_MAX_TOKENS)
     """Maximum number of tokens of a goal."""
     selection: Literal["likelihood", "numbered"] = "likelihood"
     """How the model selects: by the option whose number is most probable over all orders of the options (likelihood),

@@ -21,7 +21,7 @@ from housewise.worlds.house.state import HouseSnapshot, HouseState
 
 MAX_STEPS = 1000
 
-_MOST_THINGS = 1 << 15
+_MAX_THINGS = 1 << 15
 _THINGS_STEP = 128
 _FARTHEST = 1e4
 
@@ -246,8 +246,8 @@ def _observation_space(simulator: Simulator, tasks: Sequence[RearrangementTask])
         {
             "rgb": spaces.Box(0, 255, (*size, 3), np.uint8),
             "depth": spaces.Box(camera.min_depth, camera.max_depth, size, np.float32),
-            "instance": spaces.Box(0, _MOST_THINGS, size, np.int32),
-            "semantic": spaces.Box(0, _MOST_THINGS, size, np.int32),
+            "instance": spaces.Box(0, _MAX_THINGS, size, np.int32),
+            "semantic": spaces.Box(0, _MAX_THINGS, size, np.int32),
             "holding": spaces.Discrete(_instance_count_bound(tasks)),
             "pose": spaces.Box(-farthest, farthest, dtype=np.float64),
         }
@@ -257,7 +257,7 @@ def _observation_space(simulator: Simulator, tasks: Sequence[RearrangementTask])
 def _instance_count_bound(tasks: Sequence[RearrangementTask]) -> int:
     """Return an upper bound for the instance numbers (0 included) of the tasks, or the overall bound without tasks."""
     counts = [1 + len(task.scene.receptacles) + len(task.episode.objects) for task in tasks]
-    return -(-max(counts) // _THINGS_STEP) * _THINGS_STEP if counts else _MOST_THINGS
+    return -(-max(counts) // _THINGS_STEP) * _THINGS_STEP if counts else _MAX_THINGS
 
 
 def _describe_event(result: GrabResult | None, collided: bool) -> str:

@@ -23,7 +23,7 @@ from housewise.core.printable_text import excerpt
 
 _POINTER = b"version https://git-lfs.github.com/spec/"
 # A larger texture could exhaust the memory.
-_MOST_PIXELS = 1 << 26
+_MAX_PIXELS = 1 << 26
 _GLB_HEADER, _GLB_CHUNK = struct.Struct("<4sII"), struct.Struct("<I4s")
 # Textures that Pillow does not read: KTX 2 and Basis Universal.
 _COMPRESSED = (b"\xabKTX 20\xbb", b"sB")
@@ -116,7 +116,7 @@ def _check_picture(content: bytes) -> None:
     except UnidentifiedImageError:
         raise ValueError("not a picture") from None
     with opened as picture:
-        if picture.width * picture.height > _MOST_PIXELS:
+        if picture.width * picture.height > _MAX_PIXELS:
             raise ValueError(f"its texture has {picture.width} x {picture.height} pixels")
         picture.load()
 

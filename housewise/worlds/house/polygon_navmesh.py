@@ -23,7 +23,7 @@ from housewise.worlds.house.navmesh import Array, NavMesh
 Spot = tuple[float, float]
 
 _CELL = 0.5
-_MOST_CELLS = 200
+_MAX_CELLS = 200
 _AT_DOOR = 1e-3
 _SAME = 1 / 16384
 _REACH = 1e-3
@@ -191,7 +191,7 @@ class _Grid:
     def __init__(self, shapes: Sequence[Sequence[Spot]], margin: int) -> None:
         corners = np.array([corner for shape in shapes for corner in shape]).reshape(-1, 2)
         extent = float(np.ptp(corners, axis=0).max()) if len(corners) else 0.0
-        self.cell = max(_CELL, extent / _MOST_CELLS)
+        self.cell = max(_CELL, extent / _MAX_CELLS)
         self._near: dict[tuple[int, int], list[int]] = {}
         for number, shape in enumerate(shapes):
             low, high = (self._cell_of((pick(x for x, _ in shape), pick(z for _, z in shape))) for pick in (min, max))

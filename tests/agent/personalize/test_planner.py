@@ -22,8 +22,8 @@ def graph() -> SceneGraph:
     return graph
 
 
-def planner(model: RecordingModel, most_steps: int = 10, sampling: Sampling | None = None) -> Planner:
-    return make_llm_planner(model, RememberingContext(RememberingTemplate.load("planner"), most_steps), sampling)
+def planner(model: RecordingModel, max_steps: int = 10, sampling: Sampling | None = None) -> Planner:
+    return make_llm_planner(model, RememberingContext(RememberingTemplate.load("planner"), max_steps), sampling)
 
 
 def test_the_model_reads_the_state_and_its_words_become_steps(graph: SceneGraph) -> None:
@@ -58,7 +58,7 @@ def test_names_that_the_robot_does_not_know_do_not_count(graph: SceneGraph) -> N
 
 def test_a_plan_is_cut_and_the_end_is_heard(graph: SceneGraph) -> None:
     model = RecordingModel("\n".join(["go to kitchen 0"] * 9), "mission complete")
-    llm = planner(model, most_steps=4)
+    llm = planner(model, max_steps=4)
     assert len(llm.plan(graph, []).steps) == 4
     assert llm.plan(graph, []).complete
     assert "at most 4" in model.requests[0].messages[0].content

@@ -51,7 +51,7 @@ def refusal(name: str) -> str:
 
 
 def test_the_words_are_filled_in(tmp_path: Path, graph: SceneGraph) -> None:
-    context = RememberingContext(RememberingTemplate.load(template(tmp_path)), most_steps=4)
+    context = RememberingContext(RememberingTemplate.load(template(tmp_path)), max_steps=4)
     system, user = context.messages(graph)
     assert (system.role, system.content) == ("system", "At most 4 steps.")
     assert user.role == "user"

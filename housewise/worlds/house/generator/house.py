@@ -24,7 +24,7 @@ REACH = 1.2
 """Greatest horizontal distance from a receptacle to the nearest point of the robot's area, metres."""
 
 FEWEST_RECEPTACLES = 20
-MOST_RECEPTACLES = 80
+MAX_RECEPTACLES = 80
 
 _ATTEMPTS = 60
 
@@ -59,8 +59,8 @@ def _house(name: str, count: int, rng: np.random.Generator) -> Scene:
     plan = draw_layout(choose_house_rooms(count, rng), rng)
     furniture = furnish(plan, rng)
     number = sum(item.is_receptacle for items in furniture for item in items)
-    if not FEWEST_RECEPTACLES <= number <= MOST_RECEPTACLES:
-        raise GenerationError(f"{number} receptacles instead of {FEWEST_RECEPTACLES} to {MOST_RECEPTACLES}")
+    if not FEWEST_RECEPTACLES <= number <= MAX_RECEPTACLES:
+        raise GenerationError(f"{number} receptacles instead of {FEWEST_RECEPTACLES} to {MAX_RECEPTACLES}")
     items = [item for items in furniture for item in items]
     area = reachable_area(plan, items, [item for item in items if item.is_receptacle])
     palettes = house_palettes(count, rng)

@@ -22,7 +22,7 @@ from housewise.worlds.house.scene import Room
 WALL = 0.12
 """Thickness of every wall, metres."""
 
-_MOST_DRAFTS = 150
+_MAX_DRAFTS = 150
 _GOOD_DRAFTS = 12
 _CORRIDOR_WIDTH = (1.5, 1.8)
 _JAMB = 0.12
@@ -107,7 +107,7 @@ def draw_layout(kinds: Sequence[str], rng: np.random.Generator, program: RoomPro
 
 def _best_sketch(program: RoomProgram, kinds: Sequence[str], rng: np.random.Generator) -> list[Rect]:
     best, least, good = [], _SKETCH_LIMIT, 0
-    for _ in range(_MOST_DRAFTS):
+    for _ in range(_MAX_DRAFTS):
         rects = _sketch(program, kinds, rng)
         cost = _cost(program, kinds, rects)
         good += cost < _SKETCH_LIMIT

@@ -34,7 +34,7 @@ _MAX_FLOOR_HEIGHT = 1.0
 """Height y in metres below which a vertex is on the floor. Roofs can also be walkable."""
 _MERGE = 1e-3
 # Path planning considers all pairs of corners. The largest navigation mesh of the data has 293 corners.
-_MOST_CORNERS = 4000
+_MAX_CORNERS = 4000
 _LEAST_AREA = 0.1
 
 
@@ -107,8 +107,8 @@ def _navmesh(tile: _Tile, island: list[int]) -> NavMesh:
     area = area.buffer(-_MERGE, join_style="mitre").simplify(_MERGE)
     if not area.area >= _LEAST_AREA:
         raise ValueError(f"its polygons have no area of {_LEAST_AREA} square metres")
-    if shapely.count_coordinates(area) > _MOST_CORNERS:
-        raise ValueError(f"its floor has more than {_MOST_CORNERS} corners")
+    if shapely.count_coordinates(area) > _MAX_CORNERS:
+        raise ValueError(f"its floor has more than {_MAX_CORNERS} corners")
     return NavMesh(area, float(np.median(vertices[:, 1])), np.unique(vertices[:, [0, 2]].round(6), axis=0))
 
 

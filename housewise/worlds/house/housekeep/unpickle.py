@@ -25,13 +25,13 @@ from housewise.core.errors import DataError
 from housewise.core.files import open_regular
 
 # The larger of the two known files has 2.8 MB, the longer one 104,000 operations.
-_MOST_BYTES = 1 << 26
-_MOST_OPERATIONS = 500_000
+_MAX_BYTES = 1 << 26
+_MAX_OPERATIONS = 500_000
 _DEEPEST = 64
 # Greatest total size of the values, with repeated values counted each time, per byte of the file.
 _GROWTH = 16
-_MOST_DIMENSIONS = 8
-_MOST_TOLD = 200
+_MAX_DIMENSIONS = 8
+_MAX_TOLD = 200
 _FARTHEST_CHARACTER = 0x10FFFF
 
 _HEADER = re.compile(rb"\{'descr': '\|O', 'fortran_order': (False|True), 'shape': \(\), \} *\n")
@@ -115,15 +115,15 @@ def load_pickled_object(path: Path) -> Any:
             f"{path}: refused, {error}; fetch the file again from the Housekeep repository"
         ) from error
     except Exception as error:  # a damaged pickle raises errors of any class
-        told = " ".join(str(error)[:_MOST_TOLD].split())
+        told = " ".join(str(error)[:_MAX_TOLD].split())
         raise DataError(f"{path}: not a readable data file ({told}); fetch it again") from error
 
 
 def _content(path: Path) -> bytes:
     with open_regular(path) as stream:
-        content = stream.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
-        raise UnsafePickleError(f"it has more than {_MOST_BYTES >> 20} MB")
+        content = stream.read(_MAX_BYTES + 1)
+    if len(content) > _MAX_BYTES:
+        raise UnsafePickleError(f"it has more than {_MAX_BYTES >> 20} MB")
     return content
 
 
@@ -183,8 +183,8 @@ class _Machine:
     def run(self) -> Any:
         """Return the object of the file."""
         for count, (operation, argument, _) in enumerate(pickletools.genops(BytesIO(self._content))):
-            if count >= _MOST_OPERATIONS:
-                raise UnsafePickleError(f"it takes more than {_MOST_OPERATIONS:,} operations")
+            if count >= _MAX_OPERATIONS:
+                raise UnsafePickleError(f"it takes more than {_MAX_OPERATIONS:,} operations")
             if operation.name not in self._operations:
                 raise UnsafePickleError(f"it uses {operation.name}, which neither numbers, texts nor arrays need")
             self._operations[operation.name](argument)
@@ -212,7 +212,7 @@ class _Machine:
         self._push(text, len(text))
 
     def _put(self, index: int) -> None:
-        if index >= _MOST_OPERATIONS:
+        if index >= _MAX_OPERATIONS:
             raise UnsafePickleError(f"it remembers under the number {index}")
         self._memo[index] = self._stack[-1]
 
@@ -260,7 +260,7 @@ class _Machine:
             raise ValueError("a name is no text")
         named = _NAMES.get((module, name))
         if named is None:
-            told = f"{module}.{name}"[:_MOST_TOLD].encode("unicode_escape").decode()[:_MOST_TOLD]
+            told = f"{module}.{name}"[:_MAX_TOLD].encode("unicode_escape").decode()[:_MAX_TOLD]
             raise UnsafePickleError(f"it names {told}, which is neither a number, a text nor an array")
         self._push(named, is_plain=False)
 
@@ -330,7 +330,7 @@ def _dtype(code: str, state: tuple[Any, ...]) -> np.dtype[Any] | str:
 
 def _array(dtype: np.dtype[Any], shape: Any, data: Any, order: Literal["C", "F"]) -> NDArray[Any]:
     """Return an array over bytes, after checking their number and that each is a valid number or character."""
-    lengths_fit = len(shape) <= _MOST_DIMENSIONS and all(type(n) is int and 0 <= n <= _MOST_BYTES for n in shape)
+    lengths_fit = len(shape) <= _MAX_DIMENSIONS and all(type(n) is int and 0 <= n <= _MAX_BYTES for n in shape)
     if not lengths_fit or type(data) is not bytes or math.prod(shape) * dtype.itemsize != len(data):
         raise ValueError("an array does not have the bytes that it takes")
     array = np.frombuffer(data, dtype)
