@@ -6,7 +6,7 @@ from typing import Any
 
 from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.planner import Planner
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import make_llm_planner
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
@@ -94,7 +94,7 @@ class PlayedEpisode:
         self.env = RearrangementEnv(RaycastSimulator(camera, sensors=("instance",)), [toy], max_steps=max_steps)
         self.env.reset()
         self.progress: list[tuple[int, int]] = []
-        scripted, context = scripted_planner(toy, self.env, 0), RememberingContext(RememberingTemplate.load(prompt))
+        scripted, context = scripted_planner(toy, self.env, 0), NotesContext(NotesTemplate.load(prompt))
         planner: Planner = Demonstrator(scripted, context) if demonstrated else scripted
         if replies:
             planner = make_llm_planner(ReplayChatModel(replies), context)

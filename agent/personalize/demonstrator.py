@@ -9,7 +9,7 @@ from housewise.agent.personalize.judgement_text import format_judgements
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, Plan, hide_hopeless_targets
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.agent.personalize.prompt_notes import RememberingContext
+from housewise.agent.personalize.prompt_notes import NotesContext
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.language.base import Reply
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -29,7 +29,7 @@ class Demonstrator:
     name = "demonstrator"
 
     def __init__(
-        self, scripted: ScriptedPlanner, context: RememberingContext, knowledge: PreferenceKnowledge | None = None
+        self, scripted: ScriptedPlanner, context: NotesContext, knowledge: PreferenceKnowledge | None = None
     ) -> None:
         self._scripted = scripted
         self._context, self._knowledge = context, knowledge

@@ -18,7 +18,7 @@ from housewise.agent.personalize.placement_candidates import CandidatesByObject
 from housewise.agent.personalize.placement_judge import JudgementResult, accept_judgement
 from housewise.agent.personalize.planner import Attempt, ModelCall
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.agent.personalize.prompt_notes import RememberingContext
+from housewise.agent.personalize.prompt_notes import NotesContext
 from housewise.language.base import ChatModel, Message, Sampling
 from housewise.language.markup import strip_markup
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -45,7 +45,7 @@ class JsonJudge:
     """
 
     def __init__(
-        self, model: ChatModel, context: RememberingContext, knowledge: PreferenceKnowledge, sampling: Sampling
+        self, model: ChatModel, context: NotesContext, knowledge: PreferenceKnowledge, sampling: Sampling
     ) -> None:
         self._context, self._knowledge, self._max_tokens = context, knowledge, sampling.max_tokens
         # The limit of each request follows from its objects.

@@ -19,7 +19,7 @@ from housewise.agent.personalize.judgement_text import (
 )
 from housewise.agent.personalize.lettered_questions import LetteredQuestion, score_options
 from housewise.agent.personalize.placement_candidates import CandidatesByObject, PlacementCandidates
-from housewise.agent.personalize.prompt_notes import RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesTemplate
 from housewise.language.base import ChatModel, ChatRequest, Message, Scorer
 from housewise.worlds.house.scene_graph import SceneGraph
 from housewise.worlds.house.spoken_names import remove_numbers
@@ -57,7 +57,7 @@ class PlacementScorer:
         words: Template of the prompt.
     """
 
-    def __init__(self, model: ChatModel, words: RememberingTemplate) -> None:
+    def __init__(self, model: ChatModel, words: NotesTemplate) -> None:
         self._model, self._words = model, words
         self._cache: dict[Hashable, dict[str, float]] = {}
 

@@ -40,7 +40,7 @@ class JudgementWords(Template):
     elsewhere: str = template_text("object")
 
 
-class RememberingTemplate(PromptTemplate):
+class NotesTemplate(PromptTemplate):
     """Texts of a prompt that may tell of notes and ask for judgements; see ``housekeep_configs/prompts``.
 
     Attributes:
@@ -156,7 +156,7 @@ class RememberingTemplate(PromptTemplate):
         return self.note_alike.format(object=name, alike=alike) if alike else ""
 
 
-class RememberingContext(ContextGenerator):
+class NotesContext(ContextGenerator):
     """Describes a scene graph and what is known about the person.
 
     Args:
@@ -164,9 +164,9 @@ class RememberingContext(ContextGenerator):
         max_steps: Maximum number of steps of a plan.
     """
 
-    template: RememberingTemplate
+    template: NotesTemplate
 
-    def __init__(self, template: RememberingTemplate, max_steps: int = 10) -> None:
+    def __init__(self, template: NotesTemplate, max_steps: int = 10) -> None:
         super().__init__(template, max_steps)
 
     def messages(

@@ -14,7 +14,7 @@ from housewise.agent.personalize.judgement_text import (
 from housewise.agent.personalize.placement_candidates import CandidatesByObject
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds, JudgementResult, accept_judgement
 from housewise.agent.personalize.planner import Attempt, ModelCall
-from housewise.agent.personalize.prompt_notes import RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesTemplate
 from housewise.agent.personalize.token_probabilities import line_probabilities
 from housewise.language.base import ChatModel, Message
 from housewise.worlds.house.scene_graph import SceneGraph
@@ -34,7 +34,7 @@ class WritingJudge:
 
     model: ChatModel
     session: ChatSession
-    words: RememberingTemplate
+    words: NotesTemplate
     grounded: bool = False
     confidence: ConfidenceThresholds = field(default_factory=ConfidenceThresholds)
 

@@ -13,7 +13,7 @@ from housewise.agent.personalize.json_judge import JsonJudge
 from housewise.agent.personalize.judgement_text import Judgements, objects_to_judge, parse_judgements, split_judgements
 from housewise.agent.personalize.placement_candidates import find_candidates
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.experiments.measured_values import MeasuredValue
 from housewise.language import ChatModel, ChatRequest, Sampling, open_model
 from housewise.language.embedder import shared_minilm
@@ -51,9 +51,7 @@ def judge(adapter: str | None, lessons: int, person: str = "majority", model: st
     seeds = range(SEED, SEED + houses)
     asked = [lesson for seed in seeds for lesson in generate_lessons(seed, kind, resolve_preferences(person))][:lessons]
     with closing(open_model(model, adapter=adapter)) as opened:
-        for number, verdicts in enumerate(
-            ask_verdicts(opened, asked, RememberingContext(RememberingTemplate.load("judging")))
-        ):
+        for number, verdicts in enumerate(ask_verdicts(opened, asked, NotesContext(NotesTemplate.load("judging")))):
             yield from _measure_shares(number, verdicts)
 
 
@@ -74,7 +72,7 @@ def judge_by_notes(
     """
     kind = LessonsConfig(houses=lessons, each=1, seed=SEED, places=(6, 10), things=(5, 8), noted_fraction=(0.2, 0.5))
     preferences, embedder = resolve_preferences("majority"), shared_minilm()
-    context = RememberingContext(RememberingTemplate.load("notes").model_copy(update={"rules": None}))
+    context = NotesContext(NotesTemplate.load("notes").model_copy(update={"rules": None}))
     with ExitStack() as stack:
         judge = None
         if by.startswith("model"):
@@ -104,7 +102,7 @@ def _measure_shares(number: int, verdicts: Counter[tuple[str, str]]) -> Iterator
 
 
 def ask_verdicts(
-    model: ChatModel, lessons: Sequence[JudgingLesson], context: RememberingContext
+    model: ChatModel, lessons: Sequence[JudgingLesson], context: NotesContext
 ) -> Iterator[Counter[tuple[str, str]]]:
     """Yield for each lesson how many objects of each state had each verdict."""
     words, sampling = context.template, Sampling(temperature=0.0, max_tokens=600)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.core.exit_codes import run_cli
 from housewise.core.files import write_text
 from housewise.experiments.clipr.house_memories import make_memory
@@ -62,7 +62,7 @@ def draw() -> str:
     """Return the prompt and the reasons for its notes, in Markdown."""
     graph, known = noted_house()
     known.rules = _RULES
-    context = RememberingContext(RememberingTemplate.load("notes"))
+    context = NotesContext(NotesTemplate.load("notes"))
     words = context.template.quotes
     assert words is not None
     placements = {thing: graph.container_of(thing) for thing in graph.placed_objects}

@@ -12,7 +12,7 @@ from housewise.agent.personalize.demonstrator import Demonstrator
 from housewise.agent.personalize.placement_candidates import known_placements
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.agent.personalize.prompt_notes import RememberingContext
+from housewise.agent.personalize.prompt_notes import NotesContext
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.language.embedder import Embedder
 from housewise.people.house.reaction_notes import SpokenPlace, reaction_note, spoken_places
@@ -51,7 +51,7 @@ class JudgingLesson:
     right: Mapping[str, AbstractSet[str]]
     knowledge: PreferenceKnowledge | None = None
 
-    def demonstration(self, context: RememberingContext) -> EpisodeDemonstration:
+    def demonstration(self, context: NotesContext) -> EpisodeDemonstration:
         """Return the reply of a demonstrator that knows what people want."""
         wanted = {thing: self._preferred_places(thing) for thing in self.right}
         scripted = ScriptedPlanner(lambda thing, place: place in wanted[thing], thorough=False, listed=True)

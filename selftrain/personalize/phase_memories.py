@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.agent.personalize.prompt_notes import RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesTemplate
 from housewise.language.adapters import IMITATE
 from housewise.people.memory import MemoryFolder
 from housewise.rollout.run_memory import continued_memory_settings
@@ -30,7 +30,7 @@ class PhaseMemories:
 
     def __init__(self, run: PersonalizeSettings, folder: Path) -> None:
         self._run, self._folder = run, folder
-        self._has_notes_in_prompts = RememberingTemplate.load(run.agent.prompt).mentions_notes
+        self._has_notes_in_prompts = NotesTemplate.load(run.agent.prompt).mentions_notes
 
     def learning_settings(self, phase: str, folder: Path) -> dict[str, Any]:
         """Return settings of a run that adds notes to its own copy of the memory after a phase.

@@ -20,7 +20,7 @@ from housewise.agent.personalize.judgement_text import (
 )
 from housewise.agent.personalize.planner import Attempt, hide_hopeless_targets
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.agent.personalize.prompt_notes import RememberingContext
+from housewise.agent.personalize.prompt_notes import NotesContext
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, planner_for_judgements
 from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.record_demonstrations import executed_reply, judgement_spans, make_demonstration
@@ -41,7 +41,7 @@ class PreferenceVotes:
         context: Writes the prompts of the planner.
     """
 
-    def __init__(self, records: Iterable[HouseRecord], context: RememberingContext) -> None:
+    def __init__(self, records: Iterable[HouseRecord], context: NotesContext) -> None:
         self._votes: defaultdict[tuple[str, str], Counter[bool]] = defaultdict(Counter)
         for record in records:
             for action in record.actions:
@@ -95,7 +95,7 @@ class PreferenceVotes:
 
 def relabel(
     record: HouseRecord,
-    context: RememberingContext,
+    context: NotesContext,
     votes: PreferenceVotes,
     knowledge: PreferenceKnowledge | None = None,
 ) -> Iterator[EpisodeDemonstration]:
@@ -130,7 +130,7 @@ class PlanSituation:
         self,
         record: HouseRecord,
         plan: PlanEvent,
-        context: RememberingContext,
+        context: NotesContext,
         knowledge: PreferenceKnowledge | None = None,
     ) -> None:
         earlier = [action for action in record.actions if action.plan < plan.plan]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from housewise.agent.personalize.judgement_text import find_judged_kinds
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.core.console import print_event, print_note
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths, remove_partial, write_json
@@ -74,8 +74,8 @@ class SelfTraining:
     def __init__(self, config: SelfTrainingConfig, folder: Path, observer: TrainingObserver) -> None:
         self.config, self.folder = config, folder
         self._observer = observer
-        self._template = RememberingTemplate.load(config.run.agent.prompt)
-        self._context = RememberingContext(self._template, config.run.agent.max_steps_per_plan)
+        self._template = NotesTemplate.load(config.run.agent.prompt)
+        self._context = NotesContext(self._template, config.run.agent.max_steps_per_plan)
         self._memories = PhaseMemories(config.run, folder)
         self._check_folder()
         run, prefix = config.run, self._template.prefix

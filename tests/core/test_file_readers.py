@@ -16,7 +16,7 @@ from housewise.agent.clipr.local_steps.clause_polarity import CLAUSES, ClauseExa
 from housewise.agent.clipr.local_steps.local_components import OPEN_QUESTIONS, _load_open_questions
 from housewise.agent.clipr.prompt_templates import PROMPTS as CLIPR_PROMPTS
 from housewise.agent.clipr.prompt_templates import CliprPrompts
-from housewise.agent.personalize.prompt_notes import RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesTemplate
 from housewise.agent.stars.data_files import load_examples, load_robot, load_task, load_vocabulary
 from housewise.agent.stars.prompts import load_prompts
 from housewise.core.configs import CONFIGS
@@ -136,7 +136,7 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
     "selftrain/adapt/settings.py": (AdaptTrainingConfig.load, "run: {tasks: {task: [1]}}\n"),
     "selftrain/stars/settings.py": (GoalTrainingConfig.load, CONFIGS / "goals.yaml"),
     "agent/personalize/prompt.py": (
-        lambda path: RememberingTemplate.load(str(path)),
+        lambda path: NotesTemplate.load(str(path)),
         CONFIGS / "prompts" / "planner.yaml",
     ),
     "agent/adapt/prompts.py": (load_adapt_prompts, ADAPT_PROMPTS),

@@ -25,7 +25,7 @@ from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTe
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge, RelevantNote
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.cli import main
@@ -229,14 +229,14 @@ def plan_house(model: ChatModel, **options: bool) -> None:
     planners: list[Planner] = [
         make_llm_planner(
             model,
-            RememberingContext(RememberingTemplate.load(name)),
+            NotesContext(NotesTemplate.load(name)),
             sampling,
             config=PlannerConfig(**options),
             knowledge=knows,
         )
         for name, knows in knowing.items()
     ]
-    prompts, judging = RememberingContext(RememberingTemplate.load("notes")), JudgingConfig(as_json=True)
+    prompts, judging = NotesContext(NotesTemplate.load("notes")), JudgingConfig(as_json=True)
     config = PlannerConfig(**options, judging=judging)
     planners.append(make_llm_planner(model, prompts, sampling, config=config, knowledge=Knows()))
     planners += [SayCanPlanner(model, SayCanTemplate.load("saycan"), sampling, **options)]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from housewise.agent.adapt.prompts import find_prompts, load_prompts
-from housewise.agent.personalize.prompt_notes import RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesTemplate
 from housewise.language import ChatModelError
 from housewise.language.adapters import (
     ADAPTER_CONFIG_FILE,
@@ -29,7 +29,7 @@ def test_what_comes_with_the_package_has_a_card_and_a_prompt(name: str) -> None:
 
 
 def test_their_prompts_are_there() -> None:
-    assert all(RememberingTemplate.load(adapter_defaults(name)["prompt"]) for name in bundled_adapters("personalize"))
+    assert all(NotesTemplate.load(adapter_defaults(name)["prompt"]) for name in bundled_adapters("personalize"))
     for name in bundled_adapters("adapt"):
         assert load_prompts(find_prompts(adapter_defaults(name, "adapt")["prompt"]))
     assert bundled_adapters() == {**bundled_adapters("personalize"), **bundled_adapters("adapt")}

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.agent.personalize.prompt_notes import RememberingContext
+from housewise.agent.personalize.prompt_notes import NotesContext
 from housewise.agent.personalize.scripted_planner import Distance
 from housewise.agent.personalize.wrappers.check_feasibility import MAX_REPAIRS, CheckFeasibility
 from housewise.agent.personalize.wrappers.hide_failed_targets import HideFailedTargets
@@ -46,7 +46,7 @@ _PAPER = PlannerConfig(normalize_steps=False)
 
 def make_llm_planner(
     model: ChatModel,
-    context: RememberingContext,
+    context: NotesContext,
     sampling: Sampling | None = None,
     name: str = "llm",
     config: PlannerConfig | None = None,

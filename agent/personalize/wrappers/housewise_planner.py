@@ -11,7 +11,7 @@ from housewise.agent.personalize.plan_normalizer import ANY
 from housewise.agent.personalize.plan_parser import PLAIN, parse_plan
 from housewise.agent.personalize.planner import ModelCall, Plan
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.agent.personalize.prompt_notes import RememberingContext
+from housewise.agent.personalize.prompt_notes import NotesContext
 from housewise.language.base import ChatModel, Message, Reply, Sampling
 from housewise.worlds.house.scene_graph import SceneGraph
 
@@ -26,12 +26,12 @@ class HousewisePlanner(LLMPlanner):
         normalize_steps: Whether forms of plans and phrasings of steps other than those of the prompt are understood.
     """
 
-    context: RememberingContext
+    context: NotesContext
 
     def __init__(
         self,
         model: ChatModel,
-        context: RememberingContext,
+        context: NotesContext,
         sampling: Sampling | None = None,
         name: str = "llm",
         grounded: bool = False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.scripted_planner import Distance
 from housewise.controller.robot import room_anchors
 from housewise.core.errors import UserCodeError
+from housewise.core.migrations.code_names import find_former_attribute
 from housewise.language.base import ChatModel, Sampling
 from housewise.people.memory import RulesFile
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
@@ -48,9 +50,16 @@ class PlannerContext:
         )
         return f"<PlannerContext: {', '.join(parts)}>"
 
+    def __getattr__(self, name: str) -> Any:
+        return find_former_attribute(self, {"answers": "required_model"}, name)
+
     @property
-    def answers(self) -> ChatModel:
-        """The model of a planner that asks one."""
+    def required_model(self) -> ChatModel:
+        """The model of a planner that asks one.
+
+        Raises:
+            UserCodeError: The planner has no model.
+        """
         if self.model is None:
             raise UserCodeError(
                 "no model is open for this planner: for one in a run, set asks_model = True in its class"

@@ -17,7 +17,7 @@ from housewise.agent.personalize.placement_candidates import (
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.scripted_planner import Distance, MoveOrder, ScriptedPlanner, WantsFunction
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
@@ -39,7 +39,7 @@ from housewise.systems.personalize.planner_context import PlannerContext, route_
 from housewise.systems.personalize.settings import AgentSettings
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 
-_PROMPTS_OF_LLM = (RememberingTemplate.default_name, "paper")
+_PROMPTS_OF_LLM = (NotesTemplate.default_name, "paper")
 """Prompts of the planner llm in configurations for which baselines have a prompt of their own."""
 
 
@@ -129,7 +129,7 @@ class LLMFactory(_PromptedFactory):
         """See PlannerFactory."""
         config, route = self.config, _route(context, self.config)
         prompts, knows, file = self._prompt_context, context.knowledge, context.rules_file
-        return make_llm_planner(context.answers, prompts, context.sampling, "llm", config, knows, route, file)
+        return make_llm_planner(context.required_model, prompts, context.sampling, "llm", config, knows, route, file)
 
 
 class ReplayFactory(_PromptedFactory):
@@ -148,7 +148,7 @@ class ReplayFactory(_PromptedFactory):
         # Alternatives to a reply were undone, so only the reply that was followed is asked for.
         sampling = replace(context.sampling, n=1)
         route = _route(context, config)
-        return make_llm_planner(context.answers, self._prompt_context, sampling, "replay", config, route=route)
+        return make_llm_planner(context.required_model, self._prompt_context, sampling, "replay", config, route=route)
 
 
 class SayPlanFactory:
@@ -163,7 +163,12 @@ class SayPlanFactory:
         """See PlannerFactory."""
         most, grounded = self._settings.max_steps_per_plan, self._settings.grounded
         return SayPlanPlanner(
-            context.answers, self._template, context.sampling, most, grounded, normalize=self._settings.normalize_steps
+            context.required_model,
+            self._template,
+            context.sampling,
+            most,
+            grounded,
+            normalize=self._settings.normalize_steps,
         )
 
 
@@ -178,7 +183,7 @@ class SayCanFactory:
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
         grounded, score = self._settings.grounded, self._settings.score_actions
-        return SayCanPlanner(context.answers, self._template, context.sampling, grounded, score)
+        return SayCanPlanner(context.required_model, self._template, context.sampling, grounded, score)
 
 
 class ScriptedFactory:
@@ -255,9 +260,9 @@ def _route(context: PlannerContext, config: PlannerConfig) -> Distance | None:
     return context.route if "sort_by_distance" in config.wrappers else None
 
 
-def open_context(settings: AgentSettings) -> RememberingContext:
+def open_context(settings: AgentSettings) -> NotesContext:
     """Return the context generator for the prompt of the settings."""
-    return RememberingContext(RememberingTemplate.load(settings.prompt), settings.max_steps_per_plan)
+    return NotesContext(NotesTemplate.load(settings.prompt), settings.max_steps_per_plan)
 
 
 def prompt_name(settings: AgentSettings) -> str:

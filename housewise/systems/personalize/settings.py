@@ -300,11 +300,11 @@ def derived_defaults(run: PersonalizeSettings) -> dict[str, Any]:
 
 def _asks_for_judgements(prompt: Any) -> bool:
     """Return whether a prompt asks for judgements, as those of the bundled adapter do. None is the adapter's own."""
-    from housewise.agent.personalize.prompt_notes import RememberingTemplate
+    from housewise.agent.personalize.prompt_notes import NotesTemplate
 
     if prompt in (None, adapter_defaults(BUNDLED).get("prompt")):
         return True
-    return isinstance(prompt, str) and RememberingTemplate.load(prompt).judging
+    return isinstance(prompt, str) and NotesTemplate.load(prompt).judging
 
 
 def _adapter_of(given: Any) -> Any:

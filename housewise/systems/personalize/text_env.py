@@ -8,7 +8,7 @@ import gymnasium
 
 from housewise.agent.personalize.plan_normalizer import parse_any_plan
 from housewise.agent.personalize.plan_parser import NOT_AN_ACTION, ParsedStep
-from housewise.agent.personalize.prompt_notes import RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesTemplate
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv
@@ -58,7 +58,7 @@ class TextRearrangementEnv(gymnasium.Env[str, str]):
         self.render_mode = house.render_mode
         self.action_space = text_space(_MAX_ACTION)
         self.observation_space = text_space(_MAX_OBSERVATION)
-        self._words = RememberingTemplate.load("planner")
+        self._words = NotesTemplate.load("planner")
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Start an episode; see gymnasium.Env.reset."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.language.base import ChatRequest, Reply, TokenLogprob
 from housewise.language.embedder import Vectors
 from housewise.language.replay import ReplayChatModel
@@ -17,7 +17,7 @@ from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 
-JUDGING = RememberingContext(RememberingTemplate.load("judging"))
+JUDGING = NotesContext(NotesTemplate.load("judging"))
 PLACES = {
     "kitchen 0 sink 2": SpokenPlace("sink", "kitchen"),
     "kitchen 0 shelf 5": SpokenPlace("shelf", "kitchen"),

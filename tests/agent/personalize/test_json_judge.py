@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from housewise.agent.personalize.json_judge import judgement_schema, parse_json_judgements
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.core.errors import UserError
@@ -15,8 +15,8 @@ from housewise.language.base import Sampling
 from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
 from tests.agent.personalize.helpers import RecordingModel, house, recalled
 
-NOTES = RememberingTemplate.load("notes")
-CONTEXT = RememberingContext(NOTES.model_copy(update={"rules": None}))
+NOTES = NotesTemplate.load("notes")
+CONTEXT = NotesContext(NOTES.model_copy(update={"rules": None}))
 CONFIG = PlannerConfig(judging=JudgingConfig(as_json=True))
 THINGS = ("mug 1", "cap 1")
 SHELF = "kitchen 0 shelf 5"

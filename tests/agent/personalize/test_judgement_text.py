@@ -16,7 +16,7 @@ from housewise.agent.personalize.judgement_text import (
     split_judgements,
 )
 from housewise.agent.personalize.planner import Attempt
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.agent.personalize.wrappers.compose import make_llm_planner
 from housewise.language.replay import ReplayChatModel
@@ -42,8 +42,8 @@ def wants(thing: str, place: str) -> bool:
 
 
 def demonstrated(graph: SceneGraph, attempts: Sequence[Attempt] = (), most_tries: int = 3) -> str:
-    template = RememberingTemplate.load("judging").model_copy(update={"most_tries": most_tries})
-    shown = Demonstrator(ScriptedPlanner(wants, listed=True), RememberingContext(template))
+    template = NotesTemplate.load("judging").model_copy(update={"most_tries": most_tries})
+    shown = Demonstrator(ScriptedPlanner(wants, listed=True), NotesContext(template))
     plan = shown.plan(graph, attempts)
     assert plan.reply is not None
     return plan.reply.text
@@ -69,7 +69,7 @@ def test_with_a_full_hand_only_that_object_is_judged() -> None:
 
 def test_what_is_written_can_be_read() -> None:
     graph = house()
-    called = RememberingTemplate.load("judging").prompt_names(graph)
+    called = NotesTemplate.load("judging").prompt_names(graph)
     judged = {"mug 1": "kitchen 0 sink 2", "cap 1": "hall 1 chest 3", "pen 1": None}
     thoughts = split_judgements(JUDGED)[0]
     assert format_judgements(judged, graph, called).strip() == thoughts.strip()
@@ -96,7 +96,7 @@ def test_an_empty_house_is_explored_without_a_judgement() -> None:
 
 
 def test_rooms_that_were_only_glimpsed_are_told_apart() -> None:
-    _, user = RememberingContext(RememberingTemplate.load("judging")).messages(house())
+    _, user = NotesContext(NotesTemplate.load("judging")).messages(house())
     assert user.content.splitlines() == [
         "kitchen sink",
         "hall not entered: hall chest, hall shelf",
@@ -109,7 +109,7 @@ def test_rooms_that_were_only_glimpsed_are_told_apart() -> None:
 
 def test_only_what_follows_the_judgements_is_done() -> None:
     model = ReplayChatModel([JUDGED, "\nmug: go to hall\ncap: fine"])
-    planner = make_llm_planner(model, RememberingContext(RememberingTemplate.load("judging")))
+    planner = make_llm_planner(model, NotesContext(NotesTemplate.load("judging")))
     assert [str(step.action) for step in planner.plan(house(), []).steps] == ["go to cap 1"]
     assert planner.plan(house(), []).steps == ()
 
@@ -125,7 +125,7 @@ def test_the_grammar_holds_judgements_to_what_is_known() -> None:
     from housewise.language.grammar_matching import matches_grammar
 
     graph = house()
-    called = RememberingTemplate.load("judging").prompt_names(graph)
+    called = NotesTemplate.load("judging").prompt_names(graph)
     grammar = plan_grammar(graph, 3, called, with_judgements=True)
     assert matches_grammar(JUDGED, grammar)
     assert matches_grammar(

@@ -7,7 +7,7 @@ import pytest
 
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.planner import Attempt
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.token_probabilities import line_probabilities
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
@@ -141,7 +141,7 @@ def allowed(
 ) -> bool:
     """Whether the grammar allows a plan after its judgements."""
     model = RecordingModel(judged, " mission complete")
-    context = RememberingContext(RememberingTemplate.load("judging"), steps)
+    context = NotesContext(NotesTemplate.load("judging"), steps)
     make_llm_planner(
         model, context, config=PlannerConfig(grounded=True, judging=JudgingConfig(constrain_to_judgements=True))
     ).plan(house(holding), attempts)
@@ -174,7 +174,7 @@ def test_what_is_nearest_is_listed_first_and_visited_first() -> None:
     far = {"kitchen 0": 9.0, "hall 1": 1.0, "hall 1 chest 3": 5.0, "hall 1 shelf 4": 2.0}
     model = RecordingModel(" mission complete")
     config = PlannerConfig(wrappers=("verify_completion",))
-    context = RememberingContext(RememberingTemplate.load("planner"))
+    context = NotesContext(NotesTemplate.load("planner"))
     planner = make_llm_planner(model, context, config=config, route=lambda start, end: far.get(end, 7.0))
     plan = planner.plan(house(), visits("kitchen 0", "hall 1"))
     words = model.requests[0].messages[-1].content

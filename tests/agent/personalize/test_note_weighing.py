@@ -13,7 +13,7 @@ from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.placement_scores import Choice, PlacementScorer
 from housewise.agent.personalize.planner import Plan
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.language.base import ChatRequest
@@ -74,7 +74,7 @@ def planned(
     model: RecordingModel,
     *notes: Note,
     graph: SceneGraph | None = None,
-    context: RememberingContext = JUDGING,
+    context: NotesContext = JUDGING,
     familiar: frozenset[str] | None = None,
 ) -> Plan:
     confidence = ConfidenceThresholds(familiar=familiar)
@@ -108,7 +108,7 @@ def test_an_object_that_is_wrong_where_it_is_goes_to_the_best_place_without_a_ma
 
 
 def test_the_model_scores_placements_without_having_read_a_note() -> None:
-    model, context = OpinionatedModel(AGREES), RememberingContext(RememberingTemplate.load("remembering"))
+    model, context = OpinionatedModel(AGREES), NotesContext(NotesTemplate.load("remembering"))
     planned(model, *NOTES, context=context)
     assert "what this person wants" in context.messages(house(), recalled(*NOTES))[-1].content
     assert model.read and "what this person wants" not in model.read

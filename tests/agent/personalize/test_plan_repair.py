@@ -5,13 +5,13 @@ import pytest
 from housewise.agent.personalize.plan_normalizer import parse_any_plan
 from housewise.agent.personalize.plan_simulator import remove_infeasible_steps
 from housewise.agent.personalize.planner import Attempt, Plan
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.core.errors import UserError
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from tests.agent.personalize.helpers import JUDGING, RecordingModel, house
 
-PLANNER = RememberingContext(RememberingTemplate.load("planner"))
+PLANNER = NotesContext(NotesTemplate.load("planner"))
 FETCH = "go to mug\nstep 2: pick up mug\nstep 3: go to chest\nstep 4: place mug on chest"
 
 
@@ -112,10 +112,10 @@ def test_the_words_of_a_refusal_are_the_users(tmp_path) -> None:  # type: ignore
     model = RecordingModel("pick up mug", FETCH)
     make_llm_planner(
         model,
-        RememberingContext(RememberingTemplate.load(str(mine))),
+        NotesContext(NotesTemplate.load(str(mine))),
         config=PlannerConfig(wrappers=("check_feasibility",)),
     ).plan(house(), [])
     assert model.requests[1].messages[-1].content.startswith("Nay! step 1")
     mine.write_text(f'{text}feedback: "Nay! {{reason}}"\n')
     with pytest.raises(UserError, match="unknown placeholder"):
-        RememberingTemplate.load(str(mine))
+        NotesTemplate.load(str(mine))

@@ -6,7 +6,7 @@ import pytest
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, Plan, Planner, hide_hopeless_targets
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
@@ -23,7 +23,7 @@ def graph() -> SceneGraph:
 
 
 def planner(model: RecordingModel, max_steps: int = 10, sampling: Sampling | None = None) -> Planner:
-    return make_llm_planner(model, RememberingContext(RememberingTemplate.load("planner"), max_steps), sampling)
+    return make_llm_planner(model, NotesContext(NotesTemplate.load("planner"), max_steps), sampling)
 
 
 def test_the_model_reads_the_state_and_its_words_become_steps(graph: SceneGraph) -> None:
@@ -46,7 +46,7 @@ def test_other_forms_than_the_prompts_are_understood_unless_the_settings_say_no(
     graph: SceneGraph, normalize: bool
 ) -> None:
     model, config = RecordingModel(" go to mug 1\nstep 2: grab the mug"), PlannerConfig(normalize_steps=normalize)
-    context = RememberingContext(RememberingTemplate.load("planner"), 10)
+    context = NotesContext(NotesTemplate.load("planner"), 10)
     plan = make_llm_planner(model, context, config=config).plan(graph, [])
     assert [step.action is not None for step in plan.steps] == [True, normalize]
 
@@ -66,7 +66,7 @@ def test_a_plan_is_cut_and_the_end_is_heard(graph: SceneGraph) -> None:
 
 def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> None:
     model = RecordingModel("mission complete", "go to mug 1\nstep 2: mission complete", "mission complete")
-    context = RememberingContext(RememberingTemplate.load("planner"), 10)
+    context = NotesContext(NotesTemplate.load("planner"), 10)
     llm = make_llm_planner(model, context, config=PlannerConfig(wrappers=("verify_completion",)))
     visits = llm.plan(graph, [])
     assert [str(step.action) for step in visits.steps] == ["go to kitchen 0", "go to kitchen 0 sink 2"]
@@ -79,7 +79,7 @@ def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> Non
 
 def test_an_end_behind_steps_that_cannot_be_read_is_looked_into_without_asking_again(graph: SceneGraph) -> None:
     model = RecordingModel("tidy up\nstep 2: pick up the moon\nstep 3: mission complete")
-    context = RememberingContext(RememberingTemplate.load("planner"), 10)
+    context = NotesContext(NotesTemplate.load("planner"), 10)
     llm = make_llm_planner(model, context, config=PlannerConfig(wrappers=("verify_completion",)))
     visits = llm.plan(graph, [])
     assert [str(step.action) for step in visits.steps] == ["go to kitchen 0", "go to kitchen 0 sink 2"]
@@ -88,7 +88,7 @@ def test_an_end_behind_steps_that_cannot_be_read_is_looked_into_without_asking_a
 
 def test_what_led_to_a_second_look_is_kept_with_the_prompt_of_each_reply(graph: SceneGraph) -> None:
     model = RecordingModel("pick up mug 1", "mission complete")
-    context = RememberingContext(RememberingTemplate.load("planner"), 10)
+    context = NotesContext(NotesTemplate.load("planner"), 10)
     config = PlannerConfig(wrappers=("check_feasibility", "verify_completion"))
     plan = make_llm_planner(model, context, config=config).plan(graph, [])
     assert [call.messages for call in plan.prior_calls] == [request.messages for request in model.requests]
@@ -97,7 +97,7 @@ def test_what_led_to_a_second_look_is_kept_with_the_prompt_of_each_reply(graph: 
 
 @pytest.mark.parametrize("prompt", ["planner", "judging"])
 def test_a_second_look_can_be_played_again(graph: SceneGraph, prompt: str) -> None:
-    context = RememberingContext(RememberingTemplate.load(prompt), 10)
+    context = NotesContext(NotesTemplate.load(prompt), 10)
     looked = make_llm_planner(
         RecordingModel("step 1: mission complete"), context, config=PlannerConfig(wrappers=("verify_completion",))
     ).plan(graph, [])
@@ -108,7 +108,7 @@ def test_with_something_in_its_hand_it_does_not_look_again(graph: SceneGraph) ->
     graph.update(SymbolicObservation({}, {}, "mug 1"))
     llm = make_llm_planner(
         RecordingModel("mission complete"),
-        RememberingContext(RememberingTemplate.load("planner"), 10),
+        NotesContext(NotesTemplate.load("planner"), 10),
         config=PlannerConfig(wrappers=("verify_completion",)),
     )
     assert llm.plan(graph, []).complete
@@ -144,7 +144,7 @@ class Cut(RecordingModel):
 def test_half_a_line_is_dropped(graph: SceneGraph, grounded: bool) -> None:
     model = Cut(" go to mug 1\nstep 2: go to kitchen 0 si")
     plan = make_llm_planner(
-        model, RememberingContext(RememberingTemplate.load("planner"), 4), config=PlannerConfig(grounded=grounded)
+        model, NotesContext(NotesTemplate.load("planner"), 4), config=PlannerConfig(grounded=grounded)
     ).plan(graph, [])
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"] and plan.text == " go to mug 1"
 
@@ -153,15 +153,15 @@ def test_a_planner_reads_what_is_said_after_thinking(graph: SceneGraph) -> None:
     model = RecordingModel(
         "<think>\nmug 1 on sink: hall table?\nstep 1: go to hall 1\n</think>\nmug 1 on sink: fine\nstep 1: go to mug 1"
     )
-    plan = make_llm_planner(model, RememberingContext(RememberingTemplate.load("judging"), 4)).plan(graph, [])
+    plan = make_llm_planner(model, NotesContext(NotesTemplate.load("judging"), 4)).plan(graph, [])
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"]
 
 
 def test_a_grounded_planner_sends_what_may_be_said(graph: SceneGraph) -> None:
     model = RecordingModel(" go to mug 1")
-    make_llm_planner(
-        model, RememberingContext(RememberingTemplate.load("planner"), 4), config=PlannerConfig(grounded=True)
-    ).plan(graph, [])
+    make_llm_planner(model, NotesContext(NotesTemplate.load("planner"), 4), config=PlannerConfig(grounded=True)).plan(
+        graph, []
+    )
     assert model.requests[0].grammar == plan_grammar(graph, 4)
     ungrounded = RecordingModel()
     planner(ungrounded).plan(graph, [])
@@ -198,14 +198,14 @@ def test_words_mean_what_they_mean_in_the_prompt() -> None:
     shelves = {"bedroom 0 shelf 1": "bedroom 0", "bedroom 0 shelf 2": "bedroom 0"}
     graph.update(SymbolicObservation(shelves, {}, "hat 1"))
     full = HighLevelAction(ActionKind.PLACE, "hat 1", "bedroom 0 shelf 1")
-    words = RememberingContext(RememberingTemplate.load("judging"))
+    words = NotesContext(NotesTemplate.load("judging"))
     model = RecordingModel("\nhat in hand: bedroom shelf\nstep 1: place hat on bedroom shelf")
     (step,) = make_llm_planner(model, words, config=PlannerConfig(grounded=True)).plan(graph, tried(full, 3)).steps
     assert step.action == HighLevelAction(ActionKind.PLACE, "hat 1", "bedroom 0 shelf 2")
 
 
 def test_the_prompt_and_the_grammar_leave_it_out_too(graph: SceneGraph) -> None:
-    words = RememberingTemplate.load("judging")
-    planner = make_llm_planner(ReplayChatModel(["x"]), RememberingContext(words))
+    words = NotesTemplate.load("judging")
+    planner = make_llm_planner(ReplayChatModel(["x"]), NotesContext(words))
     plan = planner.plan(graph, tried(HighLevelAction(ActionKind.PICK_UP, "mug 1"), 3))
     assert "mug" not in plan.messages[1].content

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.core.errors import UserError
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 
@@ -45,13 +45,13 @@ def template(folder: Path, **changes: Any) -> str:
 
 def refusal(name: str) -> str:
     with pytest.raises(UserError) as refused:
-        RememberingTemplate.load(name)
+        NotesTemplate.load(name)
     assert "\n" not in str(refused.value)
     return str(refused.value)
 
 
 def test_the_words_are_filled_in(tmp_path: Path, graph: SceneGraph) -> None:
-    context = RememberingContext(RememberingTemplate.load(template(tmp_path)), max_steps=4)
+    context = NotesContext(NotesTemplate.load(template(tmp_path)), max_steps=4)
     system, user = context.messages(graph)
     assert (system.role, system.content) == ("system", "At most 4 steps.")
     assert user.role == "user"
@@ -63,25 +63,25 @@ def test_the_words_are_filled_in(tmp_path: Path, graph: SceneGraph) -> None:
 
 
 def test_an_empty_hand_is_said(tmp_path: Path) -> None:
-    context = RememberingContext(RememberingTemplate.load(template(tmp_path)))
+    context = NotesContext(NotesTemplate.load(template(tmp_path)))
     assert context.messages(SceneGraph(["attic 0"]))[1].content == "holding nothing\nattic 0 is unknown"
 
 
 def test_the_template_of_the_package_leaves_nothing_open(graph: SceneGraph) -> None:
-    shipped = RememberingTemplate.load("planner")
+    shipped = NotesTemplate.load("planner")
     assert shipped.name == "planner"
-    system, user = RememberingContext(shipped).messages(graph)
+    system, user = NotesContext(shipped).messages(graph)
     for text in (system.content, user.content):
         assert not [field for _, field, _, _ in string.Formatter().parse(text) if field is not None]
     assert "at most 10" in system.content
     for told in ("sock 1", "kitchen 0 counter 1", "mug 1", "bedroom 0"):
         assert told in user.content
     # What stays the same comes first: a local model reads it only once.
-    assert RememberingContext(shipped).messages(SceneGraph(["attic 0"]))[0] == system
+    assert NotesContext(shipped).messages(SceneGraph(["attic 0"]))[0] == system
 
 
 def test_the_papers_prompt_has_the_parts_of_the_published_logs_in_their_order(graph: SceneGraph) -> None:
-    context = RememberingContext(RememberingTemplate.load("paper"))
+    context = NotesContext(NotesTemplate.load("paper"))
     system, user = context.messages(graph)
     parts = [
         "out of place",
@@ -102,7 +102,7 @@ def test_the_papers_prompt_has_the_parts_of_the_published_logs_in_their_order(gr
 def test_objects_can_be_told_after_the_receptacles_of_their_room(tmp_path: Path, graph: SceneGraph) -> None:
     words = {"laden_room": "{room}: {receptacles}; {objects}", "placed_object": "{object} at {receptacle}"}
     changed = template(tmp_path, **words, receptacle="{receptacle}", laden_receptacle="{receptacle}")
-    told = RememberingContext(RememberingTemplate.load(changed)).messages(graph)[1].content.splitlines()
+    told = NotesContext(NotesTemplate.load(changed)).messages(graph)[1].content.splitlines()
     objects = "mug 1 at kitchen 0 sink 2. plate 1 at kitchen 0 sink 2"
     assert told[1:] == [f"kitchen 0: kitchen 0 counter 1, kitchen 0 sink 2; {objects}", "bedroom 0 is unknown"]
 
@@ -110,7 +110,7 @@ def test_objects_can_be_told_after_the_receptacles_of_their_room(tmp_path: Path,
 def test_names_with_braces_do_no_harm(tmp_path: Path) -> None:
     graph = SceneGraph(["room {0}"])
     graph.update(SymbolicObservation({"shelf {x}": "room {0}"}, {"cup {rooms}": "shelf {x}"}))
-    user = RememberingContext(RememberingTemplate.load(template(tmp_path))).messages(graph)[1]
+    user = NotesContext(NotesTemplate.load(template(tmp_path))).messages(graph)[1]
     assert user.content == "holding nothing\nroom {0} has <shelf {x}: cup {rooms}>"
 
 
@@ -143,13 +143,13 @@ def test_an_unknown_placeholder_is_named(tmp_path: Path, field: str, text: str, 
 
 
 def test_braces_can_be_written_double(tmp_path: Path) -> None:
-    loaded = RememberingTemplate.load(template(tmp_path, empty_hand="{{nothing}}"))
-    assert RememberingContext(loaded).messages(SceneGraph([]))[1].content == "{nothing}"
+    loaded = NotesTemplate.load(template(tmp_path, empty_hand="{{nothing}}"))
+    assert NotesContext(loaded).messages(SceneGraph([]))[1].content == "{nothing}"
 
 
 def test_short_names_leave_the_room_out_where_that_is_clear(tmp_path: Path, graph: SceneGraph) -> None:
     graph.update(SymbolicObservation({"bedroom 0 sink 2": "bedroom 0", "bedroom 0 bed 3": "bedroom 0"}, {}))
-    context = RememberingContext(RememberingTemplate.load(template(tmp_path, names="short")))
+    context = NotesContext(NotesTemplate.load(template(tmp_path, names="short")))
     assert context.messages(graph)[1].content.splitlines()[1:] == [
         "kitchen 0 has <counter 1>, <kitchen 0 sink 2: mug 1 and plate 1>",
         "bedroom 0 has <bedroom 0 sink 2>, <bed 3>",
@@ -157,7 +157,7 @@ def test_short_names_leave_the_room_out_where_that_is_clear(tmp_path: Path, grap
 
 
 def test_every_short_name_of_the_prompt_is_understood(graph: SceneGraph) -> None:
-    words = RememberingTemplate.load("compact")
+    words = NotesTemplate.load("compact")
     called = words.prompt_names(graph)
     assert called == {"kitchen 0 counter 1": "counter 1", "kitchen 0 sink 2": "sink 2"}
     for name, short in called.items():
@@ -170,8 +170,8 @@ def test_plain_names_leave_out_the_numbers_that_are_not_needed(tmp_path: Path, g
             {"kitchen 0 sink 4": "kitchen 0", "bedroom 0 bed 3": "bedroom 0"}, {"mug 2": "bedroom 0 bed 3"}
         )
     )
-    words = RememberingTemplate.load(template(tmp_path, names="plain"))
-    assert RememberingContext(words).messages(graph)[1].content.splitlines()[1:] == [
+    words = NotesTemplate.load(template(tmp_path, names="plain"))
+    assert NotesContext(words).messages(graph)[1].content.splitlines()[1:] == [
         "kitchen has <kitchen counter>, <kitchen sink 2: mug 1 and plate>, <kitchen sink 4>",
         "bedroom has <bedroom bed: mug 2>",
     ]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import make_llm_planner
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, Reply, RequestError, Sampling
@@ -14,7 +14,7 @@ from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
 from housewise.people.memory import About, Memory, MemoryFolder, Note, RulesFile
 from tests.agent.personalize.helpers import PLACES, LetterEmbedder, RecordingModel, house, make_note
 
-NOTES = RememberingContext(RememberingTemplate.load("notes"))
+NOTES = NotesContext(NotesTemplate.load("notes"))
 SHELF, CHEST = SpokenPlace("shelf", "hall"), SpokenPlace("chest", "hall")
 
 
@@ -31,7 +31,7 @@ def said(text: str, **fields: object) -> Note:
 
 
 def test_without_notes_it_is_the_papers_prompt() -> None:
-    paper = RememberingContext(RememberingTemplate.load("paper")).messages(house())[1].content
+    paper = NotesContext(NotesTemplate.load("paper")).messages(house())[1].content
     for knows in (None, PreferenceKnowledge(), known(), known(said("no", about=About(things=("ham",))))):
         assert NOTES.messages(house(), knows)[1].content.split() == paper.split()
 
@@ -182,7 +182,7 @@ def test_a_damaged_file_of_rules_is_asked_for_again(content: str, tmp_path: Path
 def test_a_template_without_quotes_asks_for_no_rules() -> None:
     model = RecordingModel("mission complete")
     planner = make_llm_planner(
-        model, RememberingContext(RememberingTemplate.load("planner")), Sampling(), knowledge=known(make_note())
+        model, NotesContext(NotesTemplate.load("planner")), Sampling(), knowledge=known(make_note())
     )
     assert planner.plan(house(), []).summary is None and len(model.requests) == 1
 
@@ -192,4 +192,4 @@ def test_an_unknown_placeholder_in_a_part_is_named(tmp_path: Path) -> None:
     text = (Path(__file__).parents[3] / "housekeep_configs" / "prompts" / "notes.yaml").read_text()
     file.write_text(text.replace("{told}{asked}", "{tell}"))
     with pytest.raises(UserError, match=r"mine\.yaml: field quotes\.note: .*unknown placeholder \{tell\}"):
-        RememberingTemplate.load(str(file))
+        NotesTemplate.load(str(file))

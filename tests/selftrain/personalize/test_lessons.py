@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.core.errors import UserError
 from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.lessons import generate_lessons
@@ -21,11 +21,11 @@ TEN = LessonsConfig(houses=1, each=10)
 
 
 @pytest.fixture(scope="module")
-def context() -> RememberingContext:
-    return RememberingContext(RememberingTemplate.load("judging"))
+def context() -> NotesContext:
+    return NotesContext(NotesTemplate.load("judging"))
 
 
-def taught(context: RememberingContext, kind: LessonsConfig, person: str) -> list[EpisodeDemonstration]:
+def taught(context: NotesContext, kind: LessonsConfig, person: str) -> list[EpisodeDemonstration]:
     return [
         lesson.demonstration(context)
         for seed in HOUSES
@@ -34,7 +34,7 @@ def taught(context: RememberingContext, kind: LessonsConfig, person: str) -> lis
 
 
 @pytest.fixture(scope="module")
-def lessons(context: RememberingContext) -> list[EpisodeDemonstration]:
+def lessons(context: NotesContext) -> list[EpisodeDemonstration]:
     return taught(context, TEN, "majority")
 
 
@@ -66,7 +66,7 @@ def test_about_as_many_things_are_out_of_place_as_not(lessons: list[EpisodeDemon
 
 
 def test_the_first_thing_that_has_a_place_is_moved_there(
-    lessons: list[EpisodeDemonstration], context: RememberingContext
+    lessons: list[EpisodeDemonstration], context: NotesContext
 ) -> None:
     for lesson in lessons:
         first = next(((thing, to) for thing, _, to in judged(lesson) if to not in ("fine", "elsewhere")), None)
@@ -79,15 +79,13 @@ def test_the_first_thing_that_has_a_place_is_moved_there(
             assert lesson.complete == (steps == "mission complete")
 
 
-def test_the_same_seed_makes_the_same_lessons(lessons: list[EpisodeDemonstration], context: RememberingContext) -> None:
+def test_the_same_seed_makes_the_same_lessons(lessons: list[EpisodeDemonstration], context: NotesContext) -> None:
     again = taught(context, TEN, "majority")
     assert again == lessons
     assert len({lesson.reply for lesson in lessons}) == len(lessons)
 
 
-def test_another_persons_lessons_say_something_else(
-    lessons: list[EpisodeDemonstration], context: RememberingContext
-) -> None:
+def test_another_persons_lessons_say_something_else(lessons: list[EpisodeDemonstration], context: NotesContext) -> None:
     ada = taught(context, TEN, "ada")
     assert {lesson.reply for lesson in ada} != {lesson.reply for lesson in lessons}
 
@@ -98,7 +96,7 @@ def test_lessons_and_data_do_not_go_together(tmp_path: Path) -> None:
         SelfTraining(config, tmp_path / "out", None)  # type: ignore[arg-type]
 
 
-def test_where_to_look_next(context: RememberingContext) -> None:
+def test_where_to_look_next(context: NotesContext) -> None:
     kind = LessonsConfig(houses=1, each=40, things=(0, 2), unseen=True, holding_fraction=0.5)
     lessons = taught(context, kind, "majority")
     assert {len(judged(lesson)) for lesson in lessons} == {0, 1, 2}
@@ -143,7 +141,7 @@ def test_some_invented_people_want_nearly_everything_as_usual_and_some_nothing()
 
 
 def test_what_is_remembered_is_what_the_lesson_says() -> None:
-    context, known, moved = RememberingContext(RememberingTemplate.load("remembering")), 0, 0
+    context, known, moved = NotesContext(NotesTemplate.load("remembering")), 0, 0
     for seed in HOUSES:
         for lesson in generate_lessons(seed, REMEMBERED, resolve_preferences("majority")):
             said = {thing: (place, verdict) for thing, place, verdict in judged(lesson.demonstration(context))}
@@ -164,8 +162,8 @@ def test_what_is_remembered_is_what_the_lesson_says() -> None:
     assert known > 50 and moved > 15
 
 
-def test_without_notes_a_lesson_has_none(context: RememberingContext) -> None:
+def test_without_notes_a_lesson_has_none(context: NotesContext) -> None:
     bare = REMEMBERED.model_copy(update={"noted_fraction": (0.0, 0.0)})
     for lesson in generate_lessons(HOUSES[0], bare, resolve_preferences("majority")):
-        asked = lesson.demonstration(RememberingContext(RememberingTemplate.load("remembering"))).prompt
+        asked = lesson.demonstration(NotesContext(NotesTemplate.load("remembering"))).prompt
         assert asked == lesson.demonstration(context).prompt

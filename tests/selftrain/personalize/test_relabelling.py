@@ -3,7 +3,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.filters import FilterSettings, apply_filter
 from housewise.selftrain.personalize.lessons import generate_lessons_about
@@ -36,8 +36,8 @@ step 6: place mug on kitchen counter"""
 
 
 @pytest.fixture
-def context() -> RememberingContext:
-    return RememberingContext(RememberingTemplate.load("judging"))
+def context() -> NotesContext:
+    return NotesContext(NotesTemplate.load("judging"))
 
 
 def judged(pair: EpisodeDemonstration) -> list[str]:
@@ -52,7 +52,7 @@ def played(toy: RearrangementTask, folder: Path, *replies: str) -> HouseRecord:
     return PlayedEpisode(toy, folder, *replies, prompt="judging").record
 
 
-def test_every_reaction_is_remembered(toy: RearrangementTask, tmp_path: Path, context: RememberingContext) -> None:
+def test_every_reaction_is_remembered(toy: RearrangementTask, tmp_path: Path, context: NotesContext) -> None:
     told = PreferenceVotes([played(toy, tmp_path, LOOK, TO_STOOL, CARRY)], context)
     assert told.is_wanted("plate 1", "kitchen 0 counter 1") is True
     assert told.is_wanted("plate 1", "bedroom 0 stool 4") is False
@@ -64,7 +64,7 @@ def test_every_reaction_is_remembered(toy: RearrangementTask, tmp_path: Path, co
 
 
 def test_replies_are_corrected_by_what_later_ones_brought(
-    toy: RearrangementTask, tmp_path: Path, context: RememberingContext
+    toy: RearrangementTask, tmp_path: Path, context: NotesContext
 ) -> None:
     record = played(toy, tmp_path, LOOK, TO_STOOL, CARRY)
     _, stool, carry, *_ = relabel(record, context, PreferenceVotes([record], context))
@@ -80,7 +80,7 @@ def test_replies_are_corrected_by_what_later_ones_brought(
 
 
 def test_without_experience_replies_stay_what_they_were_and_nothing_of_them_is_learned(
-    toy: RearrangementTask, tmp_path: Path, context: RememberingContext
+    toy: RearrangementTask, tmp_path: Path, context: NotesContext
 ) -> None:
     record = played(toy, tmp_path, LOOK, TO_STOOL)
     _, stool, *_ = relabel(record, context, PreferenceVotes([], context))
@@ -89,7 +89,7 @@ def test_without_experience_replies_stay_what_they_were_and_nothing_of_them_is_l
 
 
 def test_what_the_demonstrator_judges_is_believed(
-    toy: RearrangementTask, tmp_path: Path, context: RememberingContext
+    toy: RearrangementTask, tmp_path: Path, context: NotesContext
 ) -> None:
     shown = PlayedEpisode(toy, tmp_path / "shown", prompt="judging", demonstrated=True).record
     tried = played(toy, tmp_path / "tried", LOOK, TO_STOOL)
@@ -98,10 +98,10 @@ def test_what_the_demonstrator_judges_is_believed(
 
 
 def test_prompts_that_were_told_otherwise_are_left_out(
-    toy: RearrangementTask, tmp_path: Path, context: RememberingContext
+    toy: RearrangementTask, tmp_path: Path, context: NotesContext
 ) -> None:
     record = played(toy, tmp_path, LOOK, TO_STOOL)
-    other = RememberingContext(RememberingTemplate.load("compact"))
+    other = NotesContext(NotesTemplate.load("compact"))
     assert list(relabel(record, other, PreferenceVotes([record], context))) == []
 
 
@@ -116,7 +116,7 @@ def test_what_was_corrected_is_worth_learning() -> None:
     assert kept == pairs and figures["pairs"]["mistaken"] == 3
 
 
-def test_lessons_are_about_what_is_known(toy: RearrangementTask, tmp_path: Path, context: RememberingContext) -> None:
+def test_lessons_are_about_what_is_known(toy: RearrangementTask, tmp_path: Path, context: NotesContext) -> None:
     told = PreferenceVotes([played(toy, tmp_path, LOOK, TO_STOOL, CARRY)], context)
     mug, plate = sorted(told.placeable_kinds(toy.scene), key=lambda kind: kind.category)
     # Of the table nobody has said anything.

@@ -100,7 +100,7 @@ FAULTS = [
     ("return graph.no_such_thing", "no attribute 'no_such_thing', in my_planner.py:3 (plan): return graph.no_such"),
     ("return open('/nowhere').read()", "'/nowhere', in my_planner.py:3 (plan): return open('/nowhere').read()"),
     ("exit()", "it ended the program"),
-    ("return self.situation.answers", "set asks_model = True"),
+    ("return self.situation.answers", "set asks_model = True"),  # former name of required_model
 ]
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from housewise.agent.personalize.prompt_notes import RememberingContext, RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import make_llm_planner
 from housewise.controller.robot import ACTION_LETTERS, room_anchors
 from housewise.controller.skills import Controller
@@ -212,7 +212,7 @@ def test_other_replies_are_tried_and_taken_back(toy: RearrangementTask, tmp_path
     turns = [(BEGINNING, nothing), (wrong, MUG_TO_COUNTER, nothing), (" mission complete",)]
     env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy])
     env.reset()
-    planner = make_llm_planner(Twofold(*turns), RememberingContext(RememberingTemplate.load("planner")), Sampling(n=3))
+    planner = make_llm_planner(Twofold(*turns), NotesContext(NotesTemplate.load("planner")), Sampling(n=3))
     result = HouseEpisode(env, planner, Controller(env), RecordWriter(tmp_path, "tried")).play(header(toy))
     record = read_house_record(tmp_path / "tried.jsonl")
     assert [len(plan.alternatives) for plan in record.plans] == [1, 2, 0]

@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("llguidance")
 
 from housewise.agent.personalize.grammar import plan_grammar
-from housewise.agent.personalize.prompt_notes import RememberingTemplate
+from housewise.agent.personalize.prompt_notes import NotesTemplate
 from housewise.language.grammar_matching import matches_grammar
 from housewise.rollout.run import Run
 from housewise.systems.personalize.record import PlanEvent, read_house_records
@@ -36,7 +36,7 @@ def graph(plan: PlanEvent, rooms: list[str]) -> SceneGraph:
 def test_all_that_is_demonstrated_can_be_said(tmp_path: Path, order: str, prompt: str) -> None:
     shown = {"order": order, "thorough": True}
     settings = {"planner": "demonstrator", "prompt": prompt, "houses": 1, "max_steps": 700, "demonstrator": shown}
-    words = RememberingTemplate.load(prompt)
+    words = NotesTemplate.load(prompt)
     run = Run(Personalize(house_settings(settings=settings)), tmp_path)
     run.play()
     plans = [(plan, record.initial_state.rooms) for record in read_house_records(run.episodes) for plan in record.plans]
