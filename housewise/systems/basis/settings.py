@@ -44,6 +44,12 @@ class BasisTaskSettings(TaskSettings):
     """Whether the scripted person hears the assistant. false is the control without an assistant."""
     mistakes: Annotated[float | None, _IF_SCRIPTED_PERSON] = Field(default=None, ge=0, le=1)
     """Probability of a mistake of the scripted person. null is the bundled one."""
+    patience: Annotated[int | None, _IF_SCRIPTED_PERSON] = Field(default=None, ge=0, le=MAX_COUNT)
+    """Number of searches and questions about one advice before the scripted person gives up on it. null is the bundled
+    one."""
+    talkativeness: Annotated[float | None, _IF_SCRIPTED_PERSON] = Field(default=None, ge=0, le=1)
+    """Probability that the scripted person acknowledges an advice, and asks which of several things is meant. null is
+    that of Bob or Alice."""
     person_wording: Annotated[_Name, _IF_SCRIPTED_PERSON] = "training"
     """Wording of the scripted person: training, held_out, or a YAML file."""
     recognition_seed: Annotated[int | None, _IF_SCRIPTED_PERSON] = Field(default=None, ge=0, le=MAX_COUNT)
