@@ -1,12 +1,13 @@
 """The 70 variants: all are solvable, their subgoals are reached on the way, and the splits differ."""
 
 from collections import Counter
+from typing import get_args
 
 import pytest
 
 from housewise.core.errors import UserError
 from housewise.worlds.lab.goals import TASKS, Goal
-from housewise.worlds.lab.kinds import CARTRIDGES, KINDS
+from housewise.worlds.lab.kinds import CARTRIDGES, KINDS, Property
 from housewise.worlds.lab.planner import make_plan
 from housewise.worlds.lab.rules import step
 from housewise.worlds.lab.scenarios import MAX_ACTIONS, draw_scenario
@@ -88,3 +89,8 @@ def test_every_machine_has_its_monitor_and_every_device_something_that_fits() ->
             assert monitor.room == kind.room and {"toggleable", "infectable"} <= monitor.properties, kind.key
         assert set(kind.accepts) <= set(KINDS) and bool(kind.spots) == ("receptacle" in kind.properties), kind.key
     assert {*CARTRIDGES, *CARTRIDGES.values()} <= set(KINDS)
+
+
+def test_things_have_the_14_properties_of_the_paper() -> None:
+    assert len(get_args(Property)) == 14
+    assert {each for kind in KINDS.values() for each in kind.properties} == {*get_args(Property)}
