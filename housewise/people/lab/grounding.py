@@ -71,13 +71,13 @@ def is_furniture(thing: SeenThing) -> bool:
 
 def is_tool(thing: SeenThing) -> bool:
     """Return whether things are broken with it."""
-    return "hammer" in thing_words(thing)
+    return thing.name == KINDS["hammer"].name
 
 
 @lru_cache(maxsize=256)
 def affordances(name: str) -> frozenset[Property]:
-    """Return what a thing of this common or fuzzy name might be good for."""
-    kinds = [kind for kind in KINDS.values() if name == (kind.fuzzy or kind.name)]
+    """Return what a thing of this name, exact or fuzzy, might be good for."""
+    kinds = [kind for kind in KINDS.values() if name in (kind.fuzzy, kind.name)]
     return frozenset(each for kind in kinds for each in kind.properties)
 
 
@@ -85,6 +85,12 @@ def affordances(name: str) -> frozenset[Property]:
 def is_common(name: str) -> bool:
     """Return whether everybody knows things of this name."""
     return any(kind.name == name and kind.is_common for kind in KINDS.values())
+
+
+@lru_cache(maxsize=256)
+def is_exact(name: str) -> bool:
+    """Return whether a name is that of one kind, common or not, and no fuzzy one."""
+    return any(kind.name == name for kind in KINDS.values())
 
 
 def find_matches(
@@ -192,6 +198,11 @@ def _score(
         called = [word for word in _naming_words(thing.name) if word in weights]
         other = (_common_names(is_small(thing)) & {*instruction.words}) - {*words, *holder, *others}
         return score + len(called) if called and not other else 0.0
+    if is_exact(thing.name):
+        if {*_exact_words(thing.name)} <= {*weights}:
+            return score + len(_exact_words(thing.name))
+        if not _visual_words() & {*weights} & {*words}:
+            return 0.0  # "the hammer" is no hammer cartridge
     said = [word for word in instruction.words if word in categories()] or [
         word for word in instruction.context if word in categories()
     ]
@@ -225,6 +236,12 @@ def _naming_words(name: str) -> tuple[str, ...]:
     """Return the words of a common name by which its thing is called: "shelf" of "red wall shelf"."""
     words = load_vocabulary().text_content(name)
     return tuple(word for word in words if word not in _colors() | _look_words() or word == words[-1])
+
+
+@lru_cache(maxsize=256)
+def _exact_words(name: str) -> tuple[str, ...]:
+    """Return all words of the exact name of an uncommon thing."""
+    return tuple(load_vocabulary().text_content(name))
 
 
 @lru_cache(maxsize=1)

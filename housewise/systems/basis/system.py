@@ -191,6 +191,7 @@ class Basis(System[BasisSettings]):
             None if self.agent == "oracle" else lambda attempt: ScriptedOracle(oracle, job.seed + attempt),
             (lambda state: encode_png(space.view.picture(state).rgb)) if self.interactive else None,
             descriptions,
+            "fuzzy" if self.interactive else chosen.naming,
         )
         state = BasisInitialState(
             variant=name,

@@ -92,10 +92,9 @@ def draw_scenario(variant: Variant, seed: int, split: Split = "training") -> Lab
     state = draft.state()
     if problem := check_goal(variant.goal, state):
         raise UserError(f"variant {variant.name}: {problem}")
-    scenario = LabScenario(variant, seed, split, state)
     if not is_bundled:
-        check_solvable(scenario)
-    return scenario
+        check_solvable(variant, state)
+    return LabScenario(variant, seed, split, state)
 
 
 def find_variant(name: str) -> Variant:

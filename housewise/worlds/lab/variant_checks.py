@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Collection
 
 from housewise.core.errors import UserError, suggest_names
 from housewise.worlds.lab.goals import TASKS
 from housewise.worlds.lab.kinds import KINDS, Property
 from housewise.worlds.lab.planner import make_plan
 from housewise.worlds.lab.rules import step
-from housewise.worlds.lab.state import ROOMS
+from housewise.worlds.lab.state import ROOMS, LabState
 from housewise.worlds.lab.surroundings import OpenSpace
 from housewise.worlds.lab.variants import PRECONDITIONS, Precondition, Variant
-
-if TYPE_CHECKING:
-    from housewise.worlds.lab.scenarios import LabScenario
 
 _ABOUT_ROOMS: tuple[Precondition, ...] = ("power", "assemble_fusebox")
 _NEEDS: dict[Precondition, Property] = {
@@ -46,27 +43,31 @@ def check_variant(variant: Variant) -> None:
             )
 
 
-def check_solvable(scenario: LabScenario) -> None:
-    """Check that the planner reaches the goal of a scenario, and every subgoal on the way.
+def check_solvable(variant: Variant, state: LabState) -> None:
+    """Check that the planner reaches the goal of a variant, and every subgoal on the way.
+
+    Args:
+        variant: The variant.
+        state: State of its lab at the beginning.
 
     Raises:
         UserError: It does not, or the goal is reached at the beginning.
     """
-    name, state, space = scenario.variant.name, scenario.state, OpenSpace()
-    if scenario.goal.holds(state):
+    name, goal, space = variant.name, variant.goal, OpenSpace()
+    if goal.holds(state):
         raise UserError(f"variant {name}: the goal is reached at the beginning; choose another precondition or thing")
     events: set[str] = set()
-    missing = {each.name: each for each in scenario.subgoals}
-    for each in make_plan(state, scenario.goal, space):
+    missing = {each.name: each for each in goal.subgoals(variant.precondition, variant.needed)}
+    for each in make_plan(state, goal, space):
         state, outcome = step(state, each.action, space)
         events |= set(outcome.events)
         missing = {key: subgoal for key, subgoal in missing.items() if not subgoal.holds(state, events)}
-    if not scenario.goal.holds(state, events):
+    if not goal.holds(state, events):
         raise UserError(f"variant {name}: nobody can reach the goal by the rules; choose another thing, color or room")
     if missing:
         raise UserError(f"variant {name}: no way to the goal reaches the subgoal {next(iter(missing))!r}")
 
 
-def _check_name(variant: Variant, field: str, name: str, known: tuple[str, ...] | dict[str, object]) -> None:
+def _check_name(variant: Variant, field: str, name: str, known: Collection[str]) -> None:
     if name not in known:
         raise UserError(f"variant {variant.name}: {field}: there is no {name!r}; {suggest_names(name, known)}")

@@ -53,6 +53,14 @@ def test_how_patient_and_talkative_the_person_is_are_settings() -> None:
     assert utterances("silent") == 3
 
 
+def test_a_person_who_knows_the_names_is_guided_too() -> None:
+    for naming in ("full", "fuzzy"):
+        scores, events = play(with_tasks(naming=naming))
+        last = [each for each in events if isinstance(each, LabActionEvent)][-1]
+        # Ids in records are the true ones, whatever the person calls things.
+        assert (scores["success"], last.argument) == (1, "freeze_ray_monitor_1")
+
+
 def test_an_unknown_variant_is_named() -> None:
     with pytest.raises(UserError, match="no variant 'make_tea'"):
         Basis(BasisSettings(tasks=BasisTaskSettings(variant=("make_tea",))))
