@@ -76,8 +76,8 @@ def is_tool(thing: SeenThing) -> bool:
 
 @lru_cache(maxsize=256)
 def affordances(name: str) -> frozenset[Property]:
-    """Return what a thing of this name, exact or fuzzy, might be good for."""
-    kinds = [kind for kind in KINDS.values() if name in (kind.fuzzy, kind.name)]
+    """Return what a thing of this name might be good for; an uncommon one for what things of its category are."""
+    kinds = [kind for kind in KINDS.values() if (_category(name) or name) == (kind.fuzzy or kind.name)]
     return frozenset(each for kind in kinds for each in kind.properties)
 
 
@@ -168,7 +168,14 @@ def possible_matches(matches: Sequence[Match], side: str) -> list[SeenThing]:
 @lru_cache(maxsize=1 << 12)
 def thing_words(thing: SeenThing) -> frozenset[str]:
     """Return the keys of the words that a thing in view calls to mind."""
-    return frozenset(load_vocabulary().text_content(f"{thing.name} , {thing.color} , {thing.look}"))
+    text = f"{thing.name} , {_category(thing.name)} , {thing.color} , {thing.look}"
+    return frozenset(load_vocabulary().text_content(text))
+
+
+@lru_cache(maxsize=256)
+def _category(name: str) -> str:
+    """Return what a thing of an exact name looks to be, such as "machine"; empty for common and fuzzy names."""
+    return next((kind.fuzzy for kind in KINDS.values() if kind.name == name and kind.fuzzy), "")
 
 
 def _holder_words(thing: SeenThing, candidates: Sequence[SeenThing]) -> frozenset[str]:
@@ -199,7 +206,7 @@ def _score(
         other = (_common_names(is_small(thing)) & {*instruction.words}) - {*words, *holder, *others}
         return score + len(called) if called and not other else 0.0
     if is_exact(thing.name):
-        if {*_exact_words(thing.name)} <= {*weights}:
+        if _is_named(thing.name, {*weights}):
             return score + len(_exact_words(thing.name))
         if not _visual_words() & {*weights} & {*words}:
             return 0.0  # "the hammer" is no hammer cartridge
@@ -238,10 +245,27 @@ def _naming_words(name: str) -> tuple[str, ...]:
     return tuple(word for word in words if word not in _colors() | _look_words() or word == words[-1])
 
 
+def _is_named(name: str, said: Collection[str]) -> bool:
+    """Return whether words name an uncommon thing whose exact name is known.
+
+    Words of no other name do, since others may have been taken for the held thing: "unmaker" without "coffee".
+    """
+    words = {*_exact_words(name)}
+    own = words - categories()
+    unique = {word for word in own if _name_words()[word] == 1}
+    return unique <= {*said} if unique else words <= {*said} if own else words == {*said}
+
+
 @lru_cache(maxsize=256)
 def _exact_words(name: str) -> tuple[str, ...]:
     """Return all words of the exact name of an uncommon thing."""
     return tuple(load_vocabulary().text_content(name))
+
+
+@lru_cache(maxsize=1)
+def _name_words() -> Counter[str]:
+    """Return in how many names of kinds each word is."""
+    return Counter(word for kind in KINDS.values() for word in {*_exact_words(kind.name)})
 
 
 @lru_cache(maxsize=1)

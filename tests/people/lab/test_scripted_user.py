@@ -54,6 +54,19 @@ def test_who_knows_the_names_finds_a_thing_by_its_name(kind: Kind) -> None:
     assert hear(f"Go up to the {kind.name}.").argument != meant
 
 
+def test_who_knows_the_names_finds_a_thing_by_its_look_too() -> None:
+    looks = {"machine, the gray frame with a light-blue bed": "printer_1", "red computer": "laser_monitor_1"}
+    assert [hear(f"Go up to the {look}.", naming="full").argument for look in looks] == [*looks.values()]
+
+
+def test_a_name_that_shares_a_word_with_the_held_thing_is_understood() -> None:
+    holding = replace(STATE.with_thing(replace(STATE["yellow_mug_1"], room="")), held="yellow_mug_1")
+    advice = (
+        "Pour the yellow coffee mug into the coffee unmaker. Look for the brown coffee machine with a silver funnel."
+    )
+    assert hear(advice, holding, naming="full") == LabAction("GotoObject", "coffee_unmaker_1")
+
+
 def test_a_hammer_cartridge_is_no_hammer() -> None:
     assert hear("Pick up the hammer.", naming="full").verb == "RotateRight"
     taken = hear("Pick up the hammer cartridge.", naming="full")
