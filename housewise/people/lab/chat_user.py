@@ -19,7 +19,7 @@ from housewise.people.lab.verb_spotting import take_room
 from housewise.people.lab.views import UserTurn, UserView
 from housewise.people.lab.vocabulary import load_vocabulary, tokenize
 from housewise.worlds.lab.actions import AMOUNTS, ARGUMENTS, LabAction, Verb
-from housewise.worlds.lab.history import OPENING, LabTurn, clip_speech, describe_turn
+from housewise.worlds.lab.history import OPENING, LabTurn, Naming, clip_speech, describe_turn
 from housewise.worlds.lab.state import ROOMS
 from housewise.worlds.lab.texts import history_text
 
@@ -41,12 +41,13 @@ _SPEECH = r'"\"" [^"\n<>]{1,300} "\""'
 class UserPrompts(Template):
     """Prompt templates of the person."""
 
-    system: str = template_text("name", "persona")
+    system: str = template_text("name", "persona", "names")
     interaction: str = template_text(
         "goal", "history", "last_message", "last_action", "state", "speech", "observation", "search_note"
     )
     search_note: str = template_text()
     personas: dict[str, str]
+    names: dict[Naming, str]
 
 
 @lru_cache(maxsize=2)
@@ -103,12 +104,13 @@ class ChatUser:
         """
         prompts, last = self._prompts, view.history[-1] if view.history else None
         spoken = [turn.action.argument for turn in view.history if turn.action.verb == "Speak"]
-        system = prompts.system.format(name=self.name, persona=prompts.personas[self.name].strip())
+        persona, names = prompts.personas[self.name].strip(), prompts.names[view.naming].strip()
+        system = prompts.system.format(name=self.name, persona=persona, names=names)
         interaction = prompts.interaction.format(
             goal=view.goal,
             history=_history(view) if history is None else history,
             last_message=clip_speech(spoken[-1]) if spoken else "(none)",
-            last_action=describe_turn(last, "fuzzy") if last else "(none)",
+            last_action=describe_turn(last, view.naming) if last else "(none)",
             state=view.state_text,
             speech=clip_speech(view.speech) if view.speech else "(silent)" if last else OPENING,
             observation=view.metadata,
@@ -118,7 +120,7 @@ class ChatUser:
 
 
 def _history(view: UserView) -> str:
-    return history_text(view.history[:-1], "fuzzy")
+    return history_text(view.history[:-1], view.naming)
 
 
 def is_looping(history: Sequence[LabTurn]) -> bool:

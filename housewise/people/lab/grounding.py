@@ -71,13 +71,13 @@ def is_furniture(thing: SeenThing) -> bool:
 
 def is_tool(thing: SeenThing) -> bool:
     """Return whether things are broken with it."""
-    return "hammer" in thing_words(thing)
+    return thing.name == KINDS["hammer"].name
 
 
 @lru_cache(maxsize=256)
 def affordances(name: str) -> frozenset[Property]:
-    """Return what a thing of this common or fuzzy name might be good for."""
-    kinds = [kind for kind in KINDS.values() if name == (kind.fuzzy or kind.name)]
+    """Return what a thing of this name might be good for; an uncommon one for what things of its category are."""
+    kinds = [kind for kind in KINDS.values() if (_category(name) or name) == (kind.fuzzy or kind.name)]
     return frozenset(each for kind in kinds for each in kind.properties)
 
 
@@ -85,6 +85,12 @@ def affordances(name: str) -> frozenset[Property]:
 def is_common(name: str) -> bool:
     """Return whether everybody knows things of this name."""
     return any(kind.name == name and kind.is_common for kind in KINDS.values())
+
+
+@lru_cache(maxsize=256)
+def is_exact(name: str) -> bool:
+    """Return whether a name is that of one kind, common or not, and no fuzzy one."""
+    return any(kind.name == name for kind in KINDS.values())
 
 
 def find_matches(
@@ -162,7 +168,14 @@ def possible_matches(matches: Sequence[Match], side: str) -> list[SeenThing]:
 @lru_cache(maxsize=1 << 12)
 def thing_words(thing: SeenThing) -> frozenset[str]:
     """Return the keys of the words that a thing in view calls to mind."""
-    return frozenset(load_vocabulary().text_content(f"{thing.name} , {thing.color} , {thing.look}"))
+    text = f"{thing.name} , {_category(thing.name)} , {thing.color} , {thing.look}"
+    return frozenset(load_vocabulary().text_content(text))
+
+
+@lru_cache(maxsize=256)
+def _category(name: str) -> str:
+    """Return what a thing of an exact name looks to be, such as "machine"; empty for common and fuzzy names."""
+    return next((kind.fuzzy for kind in KINDS.values() if kind.name == name and kind.fuzzy), "")
 
 
 def _holder_words(thing: SeenThing, candidates: Sequence[SeenThing]) -> frozenset[str]:
@@ -192,6 +205,11 @@ def _score(
         called = [word for word in _naming_words(thing.name) if word in weights]
         other = (_common_names(is_small(thing)) & {*instruction.words}) - {*words, *holder, *others}
         return score + len(called) if called and not other else 0.0
+    if is_exact(thing.name):
+        if _is_named(thing.name, {*weights}):
+            return score + len(_exact_words(thing.name))
+        if not _visual_words() & {*weights} & {*words}:
+            return 0.0  # "the hammer" is no hammer cartridge
     said = [word for word in instruction.words if word in categories()] or [
         word for word in instruction.context if word in categories()
     ]
@@ -225,6 +243,29 @@ def _naming_words(name: str) -> tuple[str, ...]:
     """Return the words of a common name by which its thing is called: "shelf" of "red wall shelf"."""
     words = load_vocabulary().text_content(name)
     return tuple(word for word in words if word not in _colors() | _look_words() or word == words[-1])
+
+
+def _is_named(name: str, said: Collection[str]) -> bool:
+    """Return whether words name an uncommon thing whose exact name is known.
+
+    Words of no other name do, since others may have been taken for the held thing: "unmaker" without "coffee".
+    """
+    words = {*_exact_words(name)}
+    own = words - categories()
+    unique = {word for word in own if _name_words()[word] == 1}
+    return unique <= {*said} if unique else words <= {*said} if own else words == {*said}
+
+
+@lru_cache(maxsize=256)
+def _exact_words(name: str) -> tuple[str, ...]:
+    """Return all words of the exact name of an uncommon thing."""
+    return tuple(load_vocabulary().text_content(name))
+
+
+@lru_cache(maxsize=1)
+def _name_words() -> Counter[str]:
+    """Return in how many names of kinds each word is."""
+    return Counter(word for kind in KINDS.values() for word in {*_exact_words(kind.name)})
 
 
 @lru_cache(maxsize=1)

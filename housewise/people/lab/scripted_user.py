@@ -14,6 +14,7 @@ from housewise.people.lab.grounding import (
     find_matches,
     is_common,
     is_described,
+    is_exact,
     is_meaningful,
     is_plain,
     is_small,
@@ -247,7 +248,7 @@ class ScriptedUser:
             if view.held is not None:
                 return self._put_down(view)
         if self._is_unclear(meant) and self._agenda.questions < self.traits.patience:
-            is_strange = not (is_common(meant[0].name) or is_described(step))
+            is_strange = not (is_exact(meant[0].name) or is_described(step))
             if is_strange and (pointed := [each for each in meant if each.id == self._target]):
                 return self._act_on(pointed[0], verb, view)  # the thing that was just pointed out
             if is_strange and self._has_asked_twice(view):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from housewise.core.record import Usage
 from housewise.worlds.lab.actions import LabAction
-from housewise.worlds.lab.history import LabTurn, thing_id, thing_name, user_turn
+from housewise.worlds.lab.history import LabTurn, Naming, thing_id, thing_name, user_turn
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import LabState, Thing
 from housewise.worlds.lab.surroundings import Surroundings
@@ -20,13 +20,13 @@ class SeenThing:
     """A thing as a person sees it.
 
     Attributes:
-        id: Its fuzzy id.
-        name: Its fuzzy name.
+        id: Its id, by the person's names.
+        name: Its name, by the person's names.
         color: Its colour.
         look: How it looks, as the picture shows it: shape, parts, label, visible states.
         distance: Metres from the person.
         bearing: Degrees to the right of the direction of view.
-        holder: Fuzzy id of the thing on or in which it is seen to lie; empty if there is none.
+        holder: Id of the thing on or in which it is seen to lie; empty if there is none.
     """
 
     id: str
@@ -48,11 +48,12 @@ class UserView:
         is_lit: Whether the room has light.
         held: What they hold.
         things: What is in view, nearest first.
-        history: Earlier turns, with fuzzy ids; see ``user_turn``.
+        history: Earlier turns, with the person's ids; see ``user_turn``.
         state_text: State line; see ``texts.state_line``.
         metadata: Text of what is in view; see ``texts.partial_metadata``.
         picture: PNG of the view. None without pictures.
         facing: Direction of view, such as ``"northeast"``.
+        naming: Whether the person has fuzzy names for uncommon things ("a machine"), or knows what they are called.
     """
 
     goal: str
@@ -65,6 +66,7 @@ class UserView:
     metadata: str
     picture: bytes | None = None
     facing: str = ""
+    naming: Naming = "fuzzy"
 
     @property
     def speech(self) -> str | None:
@@ -86,7 +88,7 @@ class UserTurn:
 
     Attributes:
         thought: Why.
-        action: The action, with the fuzzy id of a thing; see ``history.resolve_user_action``.
+        action: The action, with the person's id of a thing; see ``history.resolve_user_action``.
         is_parsed: False if a model's reply could not be read, so that the action stands for it.
         usage: Tokens of a model.
     """
@@ -121,6 +123,7 @@ def build_user_view(
     goal: str,
     history: Sequence[LabTurn],
     picture: bytes | None = None,
+    naming: Naming = "fuzzy",
 ) -> UserView:
     """Return what a person knows.
 
@@ -130,26 +133,35 @@ def build_user_view(
         goal: The task, as the person reads it.
         history: Turns so far, as recorded by ``record_turn``.
         picture: PNG of the view. None without pictures.
+        naming: What the person calls uncommon things.
     """
     glimpses = surroundings.glimpses(state)
     in_view = {each.id for each in glimpses}
-    seen = tuple(_see(state[each.id], state, each.distance, each.bearing, in_view) for each in glimpses)
+    seen = tuple(_see(state[each.id], state, naming, each.distance, each.bearing, in_view) for each in glimpses)
     return UserView(
         goal=goal,
         room=state.room,
         is_lit=state.has_power(state.room),
-        held=None if state.held is None else _see(state[state.held], state, 0.0, 0.0, set()),
+        held=None if state.held is None else _see(state[state.held], state, naming),
         things=seen,
-        history=tuple(user_turn(turn) for turn in history),
-        state_text=state_line(state, "fuzzy"),
-        metadata=partial_metadata(state, surroundings),
+        history=tuple(user_turn(turn, naming) for turn in history),
+        state_text=state_line(state, naming),
+        metadata=partial_metadata(state, surroundings, naming),
         picture=picture,
         facing=facing(state),
+        naming=naming,
     )
 
 
-def _see(thing: Thing, state: LabState, distance: float, bearing: float, in_view: set[str]) -> SeenThing:
+def _see(
+    thing: Thing,
+    state: LabState,
+    naming: Naming,
+    distance: float = 0.0,
+    bearing: float = 0.0,
+    in_view: Collection[str] = (),
+) -> SeenThing:
     states = [flag for flag in VISIBLE_FLAGS if flag in thing.flags]
     look = " ".join([KINDS[thing.kind].look, *states]).strip()
-    holder = thing_id(state[thing.container], "fuzzy") if thing.container in in_view and thing.container else ""
-    return SeenThing(thing_id(thing, "fuzzy"), thing_name(thing, "fuzzy"), thing.color, look, distance, bearing, holder)
+    holder = thing_id(state[thing.container], naming) if thing.container in in_view and thing.container else ""
+    return SeenThing(thing_id(thing, naming), thing_name(thing, naming), thing.color, look, distance, bearing, holder)

@@ -10,12 +10,14 @@ from housewise.core.setting_marks import NEEDS_MODEL, NOT_COMPARED, SELECTION, A
 from housewise.core.settings import MAX_COUNT, ONE_OR_SEVERAL, Settings
 from housewise.language.settings import ModelSettings, SamplingSettings
 from housewise.rollout.settings import ModelsSettings, RunSettings, TaskSettings
+from housewise.worlds.lab.history import Naming
 from housewise.worlds.lab.scenarios import MAX_ACTIONS, Split
 
 Planner = Literal["oracle", "shuffled", "random", "frequent", "silent", "llm", "limited", "nearest"]
 _Name = Annotated[str, Field(min_length=1, max_length=1000)]
-_IF_SCRIPTED_PERSON, _IF_CHAT_ASSISTANT = (
+_IF_SCRIPTED_PERSON, _IF_SIMULATED_PERSON, _IF_CHAT_ASSISTANT = (
     Affects(needs=("person", ("bob", "alice"))),
+    Affects(needs=("person", ("bob", "alice", "model"))),
     Affects(needs=("planner", ("llm", "limited", "nearest"))),
 )
 DESCRIBING = ("oracle", "limited", "llm")
@@ -40,10 +42,18 @@ class BasisTaskSettings(TaskSettings):
     """Who acts: the scripted Bob or Alice, a chat model (models.person), or you at the terminal."""
     persona: Annotated[Literal["bob", "alice"], Affects(needs=("person", "model"))] = "bob"
     """Whom the chat model plays. Bob likes to be sure and asks; Alice wants to be done soon and speaks very briefly."""
+    naming: Annotated[Naming, _IF_SIMULATED_PERSON] = "fuzzy"
+    """What the simulated person calls uncommon things: fuzzy (a machine, a computer), or full, by their names."""
     hears: Annotated[bool, _IF_SCRIPTED_PERSON] = True
     """Whether the scripted person hears the assistant. false is the control without an assistant."""
     mistakes: Annotated[float | None, _IF_SCRIPTED_PERSON] = Field(default=None, ge=0, le=1)
     """Probability of a mistake of the scripted person. null is the bundled one."""
+    patience: Annotated[int | None, _IF_SCRIPTED_PERSON] = Field(default=None, ge=0, le=MAX_COUNT)
+    """Number of searches and questions about one advice before the scripted person gives up on it. null is the bundled
+    one."""
+    talkativeness: Annotated[float | None, _IF_SCRIPTED_PERSON] = Field(default=None, ge=0, le=1)
+    """Probability that the scripted person acknowledges an advice, and asks which of several things is meant. null is
+    that of Bob or Alice."""
     person_wording: Annotated[_Name, _IF_SCRIPTED_PERSON] = "training"
     """Wording of the scripted person: training, held_out, or a YAML file."""
     recognition_seed: Annotated[int | None, _IF_SCRIPTED_PERSON] = Field(default=None, ge=0, le=MAX_COUNT)

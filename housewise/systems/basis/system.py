@@ -196,6 +196,7 @@ class Basis(System[BasisSettings]):
             None if self.agent == "oracle" else lambda attempt: ScriptedOracle(oracle, job.seed + attempt),
             (lambda state: encode_png(space.view.picture(state).rgb)) if self.interactive else None,
             descriptions,
+            "fuzzy" if self.interactive else chosen.naming,
         )
         state = BasisInitialState(
             variant=name,
@@ -247,8 +248,8 @@ class Basis(System[BasisSettings]):
             size: PromptSize = "compact" if self.settings.agent.compact else "full"
             return ChatUser(models["person"], chosen.persona.capitalize(), size, sampling, self.settings.agent.grounded)
         traits = replace(ALICE if chosen.person == "alice" else BOB, hears=chosen.hears, wording=chosen.person_wording)
-        if chosen.mistakes is not None:
-            traits = replace(traits, mistakes=chosen.mistakes)
+        rates = {name: getattr(chosen, name) for name in ("mistakes", "patience", "talkativeness")}
+        traits = replace(traits, **{name: rate for name, rate in rates.items() if rate is not None})
         recognized = None
         if chosen.recognition_seed is not None:
             usual = usual_description(self.settings.agent)

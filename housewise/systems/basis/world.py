@@ -18,7 +18,7 @@ from housewise.systems.basis.earlier_turns import EarlierTurns
 from housewise.systems.basis.record import BasisFinalState, LabActionEvent
 from housewise.worlds.base import Step
 from housewise.worlds.lab.actions import LabAction, Verb
-from housewise.worlds.lab.history import LabTurn, clip_speech, record_turn, resolve_user_action
+from housewise.worlds.lab.history import LabTurn, Naming, clip_speech, record_turn, resolve_user_action
 from housewise.worlds.lab.scenario_run import ScenarioRun
 from housewise.worlds.lab.scenarios import LabScenario
 from housewise.worlds.lab.state import LabState
@@ -94,6 +94,7 @@ class LabSession:
             assistant is the oracle.
         draw: Returns what the person sees as PNG. None for people without pictures.
         descriptions: Learns how the person understands descriptions. None learns nothing.
+        naming: What the person calls uncommon things.
     """
 
     def __init__(
@@ -108,11 +109,12 @@ class LabSession:
         open_oracle: Callable[[int], ScriptedOracle] | None = None,
         draw: Callable[[LabState], bytes] | None = None,
         descriptions: DescriptionMemory | None = None,
+        naming: Naming = "fuzzy",
     ) -> None:
         self._scenario, self._surroundings, self._open_user = scenario, surroundings, open_user
         self._max_actions, self._max_attempts = max_actions, max_attempts
         self._roles, self._earlier, self._open_oracle, self._draw = roles, earlier, open_oracle, draw
-        self._descriptions = descriptions
+        self._descriptions, self._naming = descriptions, naming
 
     def reset(self) -> SessionObservation:
         """See World.reset."""
@@ -232,10 +234,11 @@ class LabSession:
             return UserTurn(earlier.thought, action, earlier.is_parsed, earlier.usage or Usage()), action
         picture = self._draw(state) if self._draw else None
         began = time.perf_counter()
-        turn = self._user.act(build_user_view(state, self._surroundings, self._scenario.mission, self._turns, picture))
+        view = build_user_view(state, self._surroundings, self._scenario.mission, self._turns, picture, self._naming)
+        turn = self._user.act(view)
         if turn.usage != Usage():
             turn = replace(turn, usage=turn.usage.plus(Usage(model_seconds=time.perf_counter() - began)))
-        action = resolve_user_action(state, turn.action)
+        action = resolve_user_action(state, turn.action, self._naming)
         return turn, replace(action, argument=clip_speech(action.argument))
 
     def _observation(self) -> SessionObservation:

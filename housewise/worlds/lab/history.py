@@ -73,11 +73,11 @@ def thing_id(thing: Thing, naming: Naming) -> str:
     return f"{thing_name(thing, naming).replace(' ', '_')}_{1000 + crc32(thing.id.encode()) % 9000}"
 
 
-def resolve_user_action(state: LabState, action: LabAction) -> LabAction:
-    """Return an action of a person with the true id in place of the fuzzy one; an unknown id stays as it is."""
+def resolve_user_action(state: LabState, action: LabAction, naming: Naming = "fuzzy") -> LabAction:
+    """Return an action of a person with the true id in place of theirs; an unknown id stays as it is."""
     if ARGUMENTS[action.verb] != "thing":
         return action
-    found = next((each.id for each in state.things if thing_id(each, "fuzzy") == action.argument), None)
+    found = next((each.id for each in state.things if thing_id(each, naming) == action.argument), None)
     # A true id is not known to the person, so it names nothing.
     unknown = f"{action.argument}?" if action.argument in state.by_id else action.argument
     return replace(action, argument=found or unknown)
@@ -102,10 +102,10 @@ def describe_turn(turn: LabTurn, naming: Naming, ids: bool = True) -> str:
     return f"{text}: {message}" if turn.outcome.events and message else text
 
 
-def user_turn(turn: LabTurn) -> LabTurn:
-    """Return a turn as the person knows it: fuzzy ids and names, and neither states nor effects."""
-    argument = turn.action.argument if turn.thing is None else thing_id(turn.thing, "fuzzy")
-    message = replace_names(turn.outcome.message)
+def user_turn(turn: LabTurn, naming: Naming = "fuzzy") -> LabTurn:
+    """Return a turn as the person knows it: ids and names of theirs, and neither states nor effects."""
+    argument = turn.action.argument if turn.thing is None else thing_id(turn.thing, naming)
+    message = turn.outcome.message if naming == "full" else replace_names(turn.outcome.message)
     outcome = replace(turn.outcome, message=message, reason="", events=())
     return LabTurn(replace(turn.action, argument=argument), outcome, speech=turn.speech)
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 Property = Literal[
-    "pickupable", "openable", "breakable", "receptacle", "toggleable", "powerable", "heatable", "eatable", "chillable",
-    "fillable", "decor", "infectable",
+    "pickupable", "openable", "breakable", "receptacle", "toggleable", "powerable", "dirtyable", "heatable", "eatable",
+    "chillable", "fillable", "cookable", "decor", "infectable",
 ]  # fmt: skip
+"""The 14 properties of Alexa Arena. No task needs dirtyable and cookable, and no rule is about them; which kinds have
+them is our choice."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ class Kind:
 _LETTERS: dict[str, Property] = {
     "p": "pickupable", "o": "openable", "b": "breakable", "r": "receptacle", "t": "toggleable", "w": "powerable",
     "h": "heatable", "e": "eatable", "c": "chillable", "f": "fillable", "n": "decor", "i": "infectable",
+    "d": "dirtyable", "k": "cookable",
 }  # fmt: skip
 
 
@@ -152,21 +155,21 @@ _KINDS = (
         )
     ),
     # Common things.
-    _common("apple", "pehc", (0.1, 0.1, 0.1), "red"),
+    _common("apple", "pehck", (0.1, 0.1, 0.1), "red"),
     _common("banana", "pe", (0.2, 0.08, 0.08), "yellow"),
     _common("banana_bunch", "pe", (0.26, 0.14, 0.2), "yellow", name="bunch of bananas"),
-    _common("bowl", "pbhcf", (0.18, 0.1, 0.18), "blue"),
-    _common("boss_mug", "pbhcf", (0.1, 0.12, 0.1), "gray", name="boss's coffee mug"),
-    _common("yellow_mug", "pbhcf", (0.1, 0.12, 0.1), "yellow", name="yellow coffee mug"),
-    _common("coffee_pot", "phcf", (0.18, 0.22, 0.16), "black"),
-    _common("plate", "pb", (0.24, 0.03, 0.24), "white", name="food plate"),
-    _common("cake", "pehc", (0.26, 0.16, 0.26), "brown"),
+    _common("bowl", "pbhcfd", (0.18, 0.1, 0.18), "blue"),
+    _common("boss_mug", "pbhcfd", (0.1, 0.12, 0.1), "gray", name="boss's coffee mug"),
+    _common("yellow_mug", "pbhcfd", (0.1, 0.12, 0.1), "yellow", name="yellow coffee mug"),
+    _common("coffee_pot", "phcfd", (0.18, 0.22, 0.16), "black"),
+    _common("plate", "pbd", (0.24, 0.03, 0.24), "white", name="food plate"),
+    _common("cake", "pehck", (0.26, 0.16, 0.26), "brown"),
     _common("candy_bar", "peh", (0.16, 0.03, 0.06), "brown"),
     _common("soda_can", "phc", (0.08, 0.14, 0.08), "red"),
     _common("open_soda_can", "phc", (0.08, 0.14, 0.08), "red"),
     _common("crushed_soda_can", "p", (0.1, 0.08, 0.1), "red"),
     _common("donut", "peh", (0.12, 0.05, 0.12), "pink"),
-    _common("pie_slice", "pehc", (0.16, 0.08, 0.12), "orange", name="slice of pie"),
+    _common("pie_slice", "pehck", (0.16, 0.08, 0.12), "orange", name="slice of pie"),
     _common("jam_jar", "pe", (0.1, 0.14, 0.1), "red", name="jar of jam"),
     _common("peanut_butter_jar", "pe", (0.1, 0.14, 0.1), "brown", name="jar of peanut butter"),
     _common("dart", "p", (0.05, 0.05, 0.18), "red"),
@@ -178,7 +181,7 @@ _KINDS = (
     # Results of machines.
     _common("carrot", "pe", (0.08, 0.24, 0.08), "orange"),
     _common("action_figure", "pn", (0.1, 0.22, 0.08), "blue"),
-    _common("printed_mug", "pbhf", (0.1, 0.12, 0.1), "white"),
+    _common("printed_mug", "pbhfd", (0.1, 0.12, 0.1), "white"),
     _common("coffee_beans", "p", (0.14, 0.06, 0.14), "brown"),
     # Clutter.
     _common("book", "pn", (0.16, 0.04, 0.22), "blue red green"),

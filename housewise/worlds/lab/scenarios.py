@@ -11,6 +11,7 @@ from housewise.core.errors import UserError, suggest_names
 from housewise.worlds.lab.goals import Goal, Subgoal, check_goal
 from housewise.worlds.lab.kinds import CARTRIDGES, FURNITURE, KINDS
 from housewise.worlds.lab.state import CIRCUIT_OF, CIRCUITS, ROOMS, Flag, LabState, Thing, first_free
+from housewise.worlds.lab.variant_checks import check_solvable, check_variant
 from housewise.worlds.lab.variants import BY_NAME, Precondition, Variant
 
 Split = Literal["training", "test"]
@@ -77,9 +78,12 @@ def draw_scenario(variant: Variant, seed: int, split: Split = "training") -> Lab
         split: Whether it is for training or for tests.
 
     Raises:
-        UserError: The variant contradicts the rules.
+        UserError: The variant contradicts the rules, or nobody can reach its goal.
     """
-    draft = _Draft(random.Random(f"{split}:{seed}:{variant.name}"))
+    is_bundled = BY_NAME.get(variant.name) == variant
+    if not is_bundled:
+        check_variant(variant)
+    draft = _Draft(random.Random(f"{split}:{seed}:{variant.name}"), variant.name)
     draft.furnish()
     draft.add_supplies(variant)
     _prepare_task(draft, variant)
@@ -88,6 +92,8 @@ def draw_scenario(variant: Variant, seed: int, split: Split = "training") -> Lab
     state = draft.state()
     if problem := check_goal(variant.goal, state):
         raise UserError(f"variant {variant.name}: {problem}")
+    if not is_bundled:
+        check_solvable(variant, state)
     return LabScenario(variant, seed, split, state)
 
 
@@ -105,8 +111,8 @@ def find_variant(name: str) -> Variant:
 class _Draft:
     """A scenario in the making."""
 
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
+    def __init__(self, rng: random.Random, name: str) -> None:
+        self.rng, self.name = rng, name
         self.things: dict[str, Thing] = {}
         self.unpowered: set[str] = set()
         self.blocked: frozenset[str] = frozenset()
@@ -173,9 +179,16 @@ class _Draft:
         return next((each for each in self.things.values() if each.kind == kind), None)
 
     def require(self, kind: str) -> Thing:
-        """Return the first thing of a kind that has to be there."""
+        """Return the first thing of a kind that has to be there.
+
+        Raises:
+            UserError: There is none.
+        """
         thing = self.find(kind)
-        assert thing is not None, f"there is no {kind}"
+        if thing is None:
+            raise UserError(
+                f"variant {self.name}: needed: no {KINDS[kind].name} is in its lab; name a tool or the goal's thing"
+            )
         return thing
 
     def change(self, id: str, **fields: object) -> None:

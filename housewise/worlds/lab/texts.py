@@ -47,11 +47,11 @@ def full_metadata(state: LabState, surroundings: Surroundings) -> str:
     return "\n".join(lines) or "(nothing)"
 
 
-def partial_metadata(state: LabState, surroundings: Surroundings) -> str:
-    """Return what is in view, with fuzzy ids and kinds, without positions and states, one thing a line."""
+def partial_metadata(state: LabState, surroundings: Surroundings, naming: Naming = "fuzzy") -> str:
+    """Return what is in view, with a person's ids and kinds, without positions and states, one thing a line."""
     return (
         "\n".join(
-            f"[{index}] {thing_id(thing, 'fuzzy')} ({thing_name(thing, 'fuzzy')}): {glimpse.distance:.1f} m | "
+            f"[{index}] {thing_id(thing, naming)} ({thing_name(thing, naming)}): {glimpse.distance:.1f} m | "
             f"{thing.color or '-'}"
             for index, glimpse in enumerate(surroundings.glimpses(state), 1)
             for thing in [state[glimpse.id]]

@@ -10,7 +10,7 @@ from housewise.people.lab.chat_user import UNREADABLE, ChatUser, action_grammar,
 from housewise.people.lab.reply_tags import read_tag
 from housewise.people.lab.views import build_user_view
 from housewise.worlds.lab.actions import LabAction
-from housewise.worlds.lab.history import LabTurn, resolve_user_action, thing_id
+from housewise.worlds.lab.history import LabTurn, Naming, resolve_user_action, thing_id
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import LabState
 from tests.people.lab.small_lab import SPACE, one_of_each, turn
@@ -19,9 +19,11 @@ STATE = one_of_each()
 UNCOMMON = [thing for thing in STATE.things if KINDS[thing.kind].fuzzy]
 
 
-def prompt(state: LabState = STATE, goal: str = "Cool a cake", turns: tuple[LabTurn, ...] = ()) -> str:
-    messages = ChatUser(ReplayChatModel([]), "Bob").messages(build_user_view(state, SPACE, goal, turns))
-    return "\n".join(message.content for message in messages)
+def prompt(
+    state: LabState = STATE, goal: str = "Cool a cake", turns: tuple[LabTurn, ...] = (), naming: Naming = "fuzzy"
+) -> str:
+    view = build_user_view(state, SPACE, goal, turns, naming=naming)
+    return "\n".join(message.content for message in ChatUser(ReplayChatModel([]), "Bob").messages(view))
 
 
 @pytest.mark.parametrize(
@@ -83,6 +85,19 @@ def test_the_prompt_shows_no_names_or_ids_of_uncommon_things() -> None:
     for thing in UNCOMMON:
         assert thing.id not in interaction
         assert KINDS[thing.kind].name.lower() not in interaction
+
+
+def test_the_prompt_of_a_person_who_knows_the_names_shows_them_and_no_hidden_states() -> None:
+    turns = (turn(STATE, LabAction("Toggle", "printer_1"), False, "The 3D printer is off."),)
+    text = prompt(turns=turns, naming="full")
+    assert "you know what they are called" in text and "tried to toggle printer_1" in text
+    assert "The 3D printer is off." in text
+    assert all(f"{each.id} ({KINDS[each.kind].name})" in text for each in UNCOMMON)
+    hidden = STATE.with_thing(*(each.with_flags("infected", "fired") for each in UNCOMMON))
+    assert prompt(hidden, turns=turns, naming="full") == text
+    assert resolve_user_action(STATE, LabAction("Toggle", "printer_1"), "full").argument == "printer_1"
+    unknown = resolve_user_action(STATE, LabAction("Toggle", "printer_2"), "full")
+    assert unknown.argument not in STATE.by_id
 
 
 def test_fuzzy_ids_are_unique_and_lead_back_to_the_thing() -> None:

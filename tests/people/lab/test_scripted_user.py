@@ -7,7 +7,7 @@ import pytest
 from housewise.people.lab.scripted_user import ALICE, BOB, ScriptedUser, UserTraits
 from housewise.people.lab.views import build_user_view
 from housewise.worlds.lab.actions import LabAction
-from housewise.worlds.lab.history import resolve_user_action, thing_id
+from housewise.worlds.lab.history import Naming, resolve_user_action, thing_id
 from housewise.worlds.lab.kinds import KINDS, Kind
 from housewise.worlds.lab.state import LabState, Thing
 from tests.people.lab.small_lab import SPACE, one_of_each, turn
@@ -18,13 +18,14 @@ DEVICES = [kind for kind in KINDS.values() if kind.fuzzy and "pickupable" not in
 GOAL = "Cool a cake"
 
 
-def hear(speech: str, state: LabState = STATE, traits: UserTraits = CAREFUL) -> LabAction:
+def hear(speech: str, state: LabState = STATE, traits: UserTraits = CAREFUL, naming: Naming = "fuzzy") -> LabAction:
     """The action of a person who has said their goal and heard an answer."""
     user = ScriptedUser(traits)
-    first = user.act(build_user_view(state, SPACE, GOAL, ()))
+    first = user.act(build_user_view(state, SPACE, GOAL, (), naming=naming))
     assert first.action.verb == "Speak"
     assert GOAL.lower() in first.action.argument.lower()
-    return user.act(build_user_view(state, SPACE, GOAL, [turn(state, first.action, speech=speech)])).action
+    heard = [turn(state, first.action, speech=speech)]
+    return user.act(build_user_view(state, SPACE, GOAL, heard, naming=naming)).action
 
 
 def find(action: LabAction) -> Thing:
@@ -43,6 +44,33 @@ def test_a_device_is_not_known_by_its_name_but_asked_for() -> None:
     action = hear("Toggle the embiggenator monitor.")
     assert action.verb == "Speak"
     assert "?" in action.argument
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind.fuzzy], ids=lambda kind: kind.key)
+def test_who_knows_the_names_finds_a_thing_by_its_name(kind: Kind) -> None:
+    action = hear(f"Go up to the {kind.name}.", naming="full")
+    meant = next(thing.id for thing in STATE.things if thing.kind == kind.key)
+    assert action in (LabAction("GotoObject", meant), LabAction("Pickup", meant))
+    assert hear(f"Go up to the {kind.name}.").argument != meant
+
+
+def test_who_knows_the_names_finds_a_thing_by_its_look_too() -> None:
+    looks = {"machine, the gray frame with a light-blue bed": "printer_1", "red computer": "laser_monitor_1"}
+    assert [hear(f"Go up to the {look}.", naming="full").argument for look in looks] == [*looks.values()]
+
+
+def test_a_name_that_shares_a_word_with_the_held_thing_is_understood() -> None:
+    holding = replace(STATE.with_thing(replace(STATE["yellow_mug_1"], room="")), held="yellow_mug_1")
+    advice = (
+        "Pour the yellow coffee mug into the coffee unmaker. Look for the brown coffee machine with a silver funnel."
+    )
+    assert hear(advice, holding, naming="full") == LabAction("GotoObject", "coffee_unmaker_1")
+
+
+def test_a_hammer_cartridge_is_no_hammer() -> None:
+    assert hear("Pick up the hammer.", naming="full").verb == "RotateRight"
+    taken = hear("Pick up the hammer cartridge.", naming="full")
+    assert taken == LabAction("GotoObject", "hammer_cartridge_1")
 
 
 def test_a_wrong_description_misleads() -> None:

@@ -43,6 +43,24 @@ def test_speech_is_compared_with_what_the_oracle_would_say() -> None:
     assert "speech_recall" not in play(settings)[0]
 
 
+def test_how_patient_and_talkative_the_person_is_are_settings() -> None:
+    def utterances(planner: str, **person: float) -> float:
+        return play(with_tasks(max_actions=12, **person).with_changes(planner=planner))[0]["user_turns"]
+
+    assert utterances("oracle", talkativeness=1.0) > utterances("oracle", talkativeness=0.0)
+    # Without an assistant they name the task, ask in vain, and then try by themselves.
+    assert [utterances("silent", patience=patience) for patience in (0, 1, 3)] == [1, 2, 4]
+    assert utterances("silent") == 3
+
+
+def test_a_person_who_knows_the_names_is_guided_too() -> None:
+    for naming in ("full", "fuzzy"):
+        scores, events = play(with_tasks(naming=naming))
+        last = [each for each in events if isinstance(each, LabActionEvent)][-1]
+        # Ids in records are the true ones, whatever the person calls things.
+        assert (scores["success"], last.argument) == (1, "freeze_ray_monitor_1")
+
+
 def test_an_unknown_variant_is_named() -> None:
     with pytest.raises(UserError, match="no variant 'make_tea'"):
         Basis(BasisSettings(tasks=BasisTaskSettings(variant=("make_tea",))))

@@ -1,10 +1,13 @@
 """The 70 variants: all are solvable, their subgoals are reached on the way, and the splits differ."""
 
 from collections import Counter
+from typing import get_args
 
 import pytest
 
-from housewise.worlds.lab.goals import TASKS
+from housewise.core.errors import UserError
+from housewise.worlds.lab.goals import TASKS, Goal
+from housewise.worlds.lab.kinds import CARTRIDGES, KINDS, Property
 from housewise.worlds.lab.planner import make_plan
 from housewise.worlds.lab.rules import step
 from housewise.worlds.lab.scenarios import MAX_ACTIONS, draw_scenario
@@ -44,3 +47,50 @@ def test_seeds_repeat_and_splits_differ() -> None:
     variant = VARIANTS[0]
     assert draw_scenario(variant, 5).state == draw_scenario(variant, 5).state
     assert draw_scenario(variant, 5, "training").state != draw_scenario(variant, 5, "test").state
+
+
+CONTRADICTIONS = {
+    "a task that the rules do not have": (Goal("dance"), "simple", "", "task: there is no 'dance'; available: "),
+    "a kind that the rules do not have": (Goal("make_carrot", "banan"), "simple", "", "did you mean banana?"),
+    "a room that the lab does not have": (Goal("power", room="cellar"), "simple", "", "room: there is no 'cellar'"),
+    "an unknown precondition": (Goal("make_carrot", "apple"), "flood", "", "precondition: there is no 'flood'"),
+    "a precondition about an unknown kind": (Goal("make_carrot", "apple"), "landing", "unicorn", "needed: kind: there"),
+    "a precondition about an unknown room": (Goal("make_carrot", "apple"), "power", "@cellar", "needed: room: there"),
+    "a precondition about a device": (Goal("make_carrot", "apple"), "landing", "printer", "is not pickupable"),
+    "a precondition about nothing in the lab": (Goal("make_carrot", "apple"), "landing", "laser_tip", "name a tool or"),
+    "a goal that no rule reaches": (Goal("break", "apple"), "simple", "", "nobody can reach the goal by the rules"),
+    "a colour without a button": (Goal("change_color", "apple", "purple"), "simple", "", "nobody can reach the goal"),
+    "a computer that is none": (Goal("infect_computer", "apple"), "simple", "", "nobody can reach the goal"),
+    "a goal without its thing": (Goal("make_carrot"), "simple", "", "nobody can reach the goal by the rules"),
+    "a goal that is reached": (Goal("change_color", "apple", "red"), "simple", "", "is reached at the beginning"),
+    "a subgoal that nobody reaches": (Goal("make_carrot", "apple"), "print", "apple", "subgoal 'held cartridge'"),
+}
+
+
+@pytest.mark.parametrize("name", CONTRADICTIONS)
+def test_a_variant_that_contradicts_the_rules_is_refused_in_one_line(name: str) -> None:
+    goal, precondition, needed, problem = CONTRADICTIONS[name]
+    variant = Variant(goal, precondition, needed, "Do it.")  # type: ignore[arg-type]
+    with pytest.raises(UserError) as caught:
+        draw_scenario(variant, 0)
+    message = str(caught.value)
+    assert message.startswith(f"variant {variant.name}: ") and problem in message and "\n" not in message
+
+
+def test_a_variant_of_ones_own_is_drawn() -> None:
+    variant = Variant(Goal("make_carrot", "apple"), "landing", "apple", "Turn the apple into a carrot.")
+    assert "floating" in draw_scenario(variant, 0).state["apple_1"].flags
+
+
+def test_every_machine_has_its_monitor_and_every_device_something_that_fits() -> None:
+    for kind in KINDS.values():
+        if kind.monitor:
+            monitor = KINDS[kind.monitor]
+            assert monitor.room == kind.room and {"toggleable", "infectable"} <= monitor.properties, kind.key
+        assert set(kind.accepts) <= set(KINDS) and bool(kind.spots) == ("receptacle" in kind.properties), kind.key
+    assert {*CARTRIDGES, *CARTRIDGES.values()} <= set(KINDS)
+
+
+def test_things_have_the_14_properties_of_the_paper() -> None:
+    assert len(get_args(Property)) == 14
+    assert {each for kind in KINDS.values() for each in kind.properties} == {*get_args(Property)}
