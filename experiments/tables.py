@@ -49,12 +49,14 @@ class FormattedTable:
         columns: Headings; the first ones are those of the row axes.
         rows: Cells by row.
         notes: Notes below.
+        names: Number of columns with names.
     """
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     notes: Sequence[str] = ()
+    names: int = 1
 
     @property
     def markdown(self) -> str:
@@ -70,7 +72,7 @@ class FormattedTable:
     @property
     def terminal_table(self) -> FittedTable:
         """The table for a terminal."""
-        return table(self.title, self.columns, self.rows)
+        return table(self.title, self.columns, self.rows, names=self.names)
 
 
 def format_results(
@@ -150,7 +152,7 @@ def format_differences(
         ]
         what = ["", MEASURE] if len(units) > 1 else [next(iter(units.values())).label]
         columns = [*what, f"more than {base}", f"95 % interval over {over}", "episodes", "tasks"]
-        yield FormattedTable(f"{results.header.title}: paired differences", columns, rows)
+        yield FormattedTable(f"{results.header.title}: paired differences", columns, rows, names=len(what))
 
 
 def _complete_layout(header: ResultsHeader, layout: TableLayout) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -21,19 +21,21 @@ class FittedTable:
     """A table of numbers that adapts to the width of the terminal.
 
     Names and headings are wrapped between words, numbers never. Columns that do not fit are moved into a further table
-    with the same rows. Columns without any value are left out.
+    with the same rows and names. Columns without any value are left out.
 
     Attributes:
         title: Title of the table.
-        columns: Names of the columns. The first column holds names.
+        columns: Names of the columns. The first ones hold names.
         rows: A cell for each column; a cell may have several lines.
         left: Further columns that hold words and are left-aligned.
+        names: Number of columns with names.
     """
 
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     left: Collection[str] = ()
+    names: int = 1
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text | Table]:
         yield Text(self.title, style="table.title")
@@ -48,13 +50,14 @@ class FittedTable:
             yield made
 
     def _parts(self, width: int) -> list[list[int]]:
-        """Return the columns of each table: as many as fit beside the first."""
-        parts = [[0]]
-        for index in range(1, len(self.columns)):
+        """Return the columns of each table: as many as fit beside the names."""
+        names = list(range(self.names))
+        parts = [[*names]]
+        for index in range(self.names, len(self.columns)):
             if self.rows and not any(row[index] not in NO_VALUE for row in self.rows):
                 continue
-            if len(parts[-1]) > 1 and self._room([*parts[-1], index], self._least) > width:
-                parts.append([0])
+            if len(parts[-1]) > self.names and self._room([*parts[-1], index], self._least) > width:
+                parts.append([*names])
             parts[-1].append(index)
         return parts
 
@@ -80,12 +83,14 @@ class FittedTable:
         return max(map(cell_len, [*heading.split(), *pieces]), default=1)
 
     def _words(self, index: int) -> bool:
-        return index == 0 or self.columns[index] in self.left
+        return index < self.names or self.columns[index] in self.left
 
     def _cells(self, index: int) -> list[str]:
         return [self.columns[index], *(row[index] for row in self.rows)]
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], left: Collection[str] = ()) -> FittedTable:
+def table(
+    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], left: Collection[str] = (), names: int = 1
+) -> FittedTable:
     """Return a table of numbers; see ``FittedTable``."""
-    return FittedTable(title, columns, list(rows), left)
+    return FittedTable(title, columns, list(rows), left, names)

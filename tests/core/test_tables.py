@@ -52,6 +52,14 @@ def test_at_80_columns_a_runs_figures_are_one_table() -> None:
     assert shown.count("scene") == 1
 
 
+def test_every_part_of_a_wide_table_has_all_names() -> None:
+    rows = [("silence", measure, "1.5 to 2.5", "+10.0 ± 3.0", "210") for measure in ("success", "actions")]
+    shown = printed(table("t", ("", "measure", "interval", "more than oracle", "episodes"), rows, names=2), 34)
+    assert max(map(len, shown.splitlines())) <= 34
+    parts = shown.count("silence") // 2
+    assert parts > 1 and shown.count("success") == shown.count("actions") == parts
+
+
 def test_what_nobody_has_a_figure_of_is_left_out() -> None:
     columns = ("name", "a", "b", "c")
     shown = printed(table("t", columns, [("x", "1", "–", ""), ("y", "–", "–", "–")]), 80)
