@@ -46,6 +46,11 @@ class OptionalCapabilities(Generic[S]):
         return bool(self.roles)
 
     @property
+    def ignored_settings(self) -> Sequence[str]:
+        """Dotted keys of settings without effect beside the others, as far as their marks do not say so."""
+        return ()
+
+    @property
     def lazy_models(self) -> bool:
         """Whether models are opened by their first request, because episodes may not need them."""
         return False

@@ -17,6 +17,8 @@ from tests.commands import housewise
         ("personalize", ["planner=scripted", "models.agent.base_url=http://localhost:1"], ["base_url"]),
         ("personalize", ["planner=llm", "adapter=null", "grounded=true"], []),
         ("personalize", ["planner=demonstrator", "prompt=notes"], []),
+        ("personalize", ["planner=scripted", "wrappers=[loop_recovery]"], ["wrappers"]),
+        ("personalize", ["planner=llm", "adapter=null", "wrappers=[loop_recovery]"], []),
         ("personalize", ["planner=demonstrator", "demonstrator.order=listed"], []),
         ("personalize", ["planner=scripted", "demonstrator.order=listed"], ["demonstrator.order"]),
         ("clipr", ["method=clipr", "feedback_interval=20"], ["feedback_interval"]),

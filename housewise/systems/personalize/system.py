@@ -127,6 +127,13 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
         return reads_model_settings(self.settings.agent.planner)
 
     @property
+    def ignored_settings(self) -> Sequence[str]:
+        """See System.ignored_settings. The bundled wrappers are those of two planners."""
+        chosen = self.settings.agent
+        is_ignored = chosen.planner not in ("llm", "replay") and chosen.bundled_wrappers and not chosen.own_wrappers
+        return ("agent.wrappers",) if is_ignored else ()
+
+    @property
     def expected_seconds(self) -> float | None:
         """See System.expected_seconds. A model without a grammar writes to the token limit in every plan."""
         expected = super().expected_seconds
