@@ -136,6 +136,23 @@ class TrainingFolder:
         """Path of the settings."""
         return self.path / CONFIG
 
+    def has_begun(self, *phases: str) -> bool:
+        """Return whether the folder has settings of a training.
+
+        Args:
+            phases: Patterns of the folders of phases.
+
+        Raises:
+            UserError: It has none, but trained models, so that nobody knows by which settings they were trained.
+        """
+        if self.config_file.exists():
+            return True
+        if any(found for phase in phases for found in self.path.glob(f"{phase}/{MODEL_FILE}")):
+            raise UserError(
+                f"{self.path}: has trained models, but no {CONFIG}; restore that file, or choose another folder"
+            )
+        return False
+
     def is_trained(self, phase: str | Path) -> bool:
         """Return whether the model of a phase is finished."""
         return (self.path / phase / MODEL_FILE).exists()
@@ -190,7 +207,7 @@ class TrainingFolder:
         Raises:
             UserError: They differ, or the file holds no such settings.
         """
-        if not self.config_file.exists():
+        if not self.has_begun(IMITATE):
             return
         learned = self.is_trained(IMITATE)
         earlier = read_training_settings(self.config_file, type(config), description)

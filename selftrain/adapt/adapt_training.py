@@ -163,7 +163,7 @@ class AdaptTraining:
     def _check_folder(self) -> None:
         """Check that the folder is new, or that its training has the same settings."""
         path = self._training.config_file
-        if not path.exists():
+        if not self._training.has_begun("fold/*"):
             return
         earlier = read_training_settings(path, AdaptTrainingConfig, "a training for ADAPT")
         unused = self._unused_rates()

@@ -349,7 +349,7 @@ class SelfTraining:
     def _check_folder(self) -> None:
         """Check that the folder is empty, or that its self-training has the same settings."""
         training = self._training
-        if not training.config_file.exists():
+        if not training.has_begun(IMITATE, "iteration-*"):
             return
         earlier = read_selftraining(training.config_file)
         if not self._has_begun:

@@ -28,3 +28,15 @@ def test_an_address_that_no_training_asks_is_refused_before_anything_is_loaded(t
     training = TrainingFolder(tmp_path, start, TrainingDisplay(Console(quiet=True)), base_url="http://localhost:1/v1")
     with pytest.raises(UserError, match="base_url: training on this machine asks no server; leave it out, or set"):
         training.check_trainer(TrainingConfig())
+
+
+def test_models_without_their_settings_are_not_gone_on_from(tmp_path: Path) -> None:
+    training = TrainingFolder(tmp_path, ModelReference(model="local"), TrainingDisplay(Console(quiet=True)))
+    assert not training.has_begun("iteration-*")
+    (tmp_path / "iteration-1").mkdir()
+    (tmp_path / "iteration-1" / "model.json").write_text("{}")
+    with pytest.raises(UserError, match=r"has trained models, but no config\.json; restore that file"):
+        training.has_begun("imitate", "iteration-*")
+    assert not training.has_begun("imitate")
+    (tmp_path / "config.json").write_text("{}")
+    assert training.has_begun("imitate", "iteration-*")
