@@ -194,11 +194,7 @@ def _format_difference(line: pd.Series, unit: MeasureUnit, over: str) -> list[st
     def show(value: float | None, sign: str = "+") -> str:
         return NONE if value is None or value != value else f"{unit.scale * value:{sign}.{unit.decimals}f}"
 
-    columns = {
-        "tasks": (ERROR_OVER_TASKS, LOW, HIGH),
-        "episodes": (ERROR_OVER_EPISODES, LOW_OVER_EPISODES, HIGH_OVER_EPISODES),
-    }
-    error, low, high = (line[column] for column in columns[over])
+    error, low, high = (line[column] for column in _INTERVALS[over])
     mean = show(line[DIFFERENCE]) + ("" if error is None or error != error else f" ± {show(error, '')}")
     return [mean, f"{show(low)} to {show(high)}", str(line[EPISODES]), str(line[TASKS])]
 
