@@ -31,37 +31,11 @@ from housewise.people.lab.phrases import Occasion, load_user_phrases
 from housewise.people.lab.recognized_descriptions import RecognizedDescriptions
 from housewise.people.lab.understanding import Instruction, Meaning, understand
 from housewise.people.lab.user_memory import UserMemory
+from housewise.people.lab.user_traits import BOB, UserTraits
 from housewise.people.lab.verb_spotting import HERE
 from housewise.people.lab.views import SeenThing, UserTurn, UserView
 from housewise.worlds.lab.actions import LabAction, Verb
 
-
-@dataclass(frozen=True)
-class UserTraits:
-    """What a scripted person is like.
-
-    The rates are not fitted to anybody. That of mistakes was chosen on training scenarios, so that guidance may fail.
-
-    Attributes:
-        name: Alice is brief; Bob also acknowledges and asks which one is meant.
-        mistakes: Probability of a mistake whenever there is occasion for it: the person overlooks a thing in view, goes
-            to another room than the one meant, acts on another thing, or forgets what to do.
-        patience: Number of searches and questions about one advice before the person gives up on it.
-        talkativeness: Probability to acknowledge an advice, and to ask which of several things is meant.
-        hears: Whether the person hears the assistant.
-        wording: Wording of the person's speech: training, held_out, or a path to a YAML file.
-    """
-
-    name: str = "Bob"
-    mistakes: float = 0.5
-    patience: int = 2
-    talkativeness: float = 0.1
-    hears: bool = True
-    wording: str = "training"
-
-
-ALICE = UserTraits("Alice", talkativeness=0.0)
-BOB = UserTraits("Bob")
 _HAND: tuple[Verb, ...] = ("Place", "Pour", "Throw", "Break")
 _MOVES: dict[Verb, str] = {"MoveForward": "1", "MoveBackward": "1", "RotateLeft": "90", "RotateRight": "90"}
 

@@ -23,8 +23,9 @@ from housewise.language.base import ChatModel
 from housewise.people.lab.chat_user import ChatUser, PromptSize
 from housewise.people.lab.phrases import load_user_phrases
 from housewise.people.lab.recognized_descriptions import RecognizedDescriptions
-from housewise.people.lab.scripted_user import ALICE, BOB, ScriptedUser
+from housewise.people.lab.scripted_user import ScriptedUser
 from housewise.people.lab.terminal_user import TerminalUser
+from housewise.people.lab.user_traits import ALICE, BOB
 from housewise.people.lab.views import LabUser
 from housewise.people.terminal_prompt import Prompt
 from housewise.rollout.episode_loop import EpisodeLimits

@@ -15,7 +15,8 @@ from housewise.agent.basis.controls import FREQUENT_ADVICE, FixedSpeech, RandomS
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
 from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
 from housewise.agent.basis.views import AssistantTurn, OracleView, build_oracle_view
-from housewise.people.lab.scripted_user import ALICE, BOB, ScriptedUser, UserTraits
+from housewise.people.lab.scripted_user import ScriptedUser
+from housewise.people.lab.user_traits import ALICE, BOB, UserTraits
 from housewise.people.lab.views import build_user_view
 from housewise.worlds.lab.history import LabTurn, record_turn, resolve_user_action
 from housewise.worlds.lab.kinds import KINDS

@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from housewise.people.lab.scripted_user import ALICE, BOB, ScriptedUser, UserTraits
+from housewise.people.lab.scripted_user import ScriptedUser
+from housewise.people.lab.user_traits import ALICE, BOB, UserTraits
 from housewise.people.lab.views import build_user_view
 from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.history import Naming, resolve_user_action, thing_id
