@@ -133,7 +133,7 @@ def _keys_of_planner(settings: BaseModel, name: str) -> Iterator[str]:
 
     has_model = reads_model_settings(name)
     for each in list_marked_settings(settings, f"{_PLANNER_SECTION}."):
-        if each.is_active and (has_model or not each.mark.needs_model):
+        if each.has_effect(has_model):
             yield each.key
 
 

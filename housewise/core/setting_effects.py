@@ -26,6 +26,10 @@ class MarkedSetting:
     mark: Affects
     is_active: bool
 
+    def has_effect(self, has_model: bool) -> bool:
+        """Return whether the setting has an effect beside the others, in a run with or without a chat model."""
+        return self.is_active and (has_model or not self.mark.needs_model)
+
 
 def list_marked_settings(
     settings: BaseModel, prefix: str = "", section: Affects = RESULT, is_active: bool = True
@@ -69,10 +73,7 @@ def compared_settings(settings: BaseModel, has_model: bool) -> dict[str, Any]:
         {
             each.key
             for each in list_marked_settings(settings)
-            if each.mark.effect == "result"
-            and each.mark.compared is not False
-            and each.is_active
-            and (has_model or not each.mark.needs_model)
+            if each.mark.effect == "result" and each.mark.compared is not False and each.has_effect(has_model)
         },
     )
 

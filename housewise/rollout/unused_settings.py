@@ -38,6 +38,4 @@ def _is_read(setting: MarkedSetting, system: System[Any]) -> bool:
     role = rest.partition(".")[0]
     if section == _MODELS and role != "agent":
         return role in system.roles
-    if setting.key in system.ignored_settings:
-        return False
-    return setting.is_active and (system.reads_model_settings or not setting.mark.needs_model)
+    return setting.key not in system.ignored_settings and setting.has_effect(system.reads_model_settings)

@@ -30,8 +30,10 @@ def check_variant(variant: Variant) -> None:
     goal = variant.goal
     _check_name(variant, "task", goal.task, TASKS)
     _check_name(variant, "precondition", variant.precondition, PRECONDITIONS)
-    _check_name(variant, "kind", goal.kind or next(iter(KINDS)), KINDS)
-    _check_name(variant, "room", goal.room or ROOMS[0], ROOMS)
+    if goal.kind:
+        _check_name(variant, "kind", goal.kind, KINDS)
+    if goal.room:
+        _check_name(variant, "room", goal.room, ROOMS)
     if variant.precondition in _ABOUT_ROOMS:
         _check_name(variant, "needed: room", variant.needed.removeprefix("@"), ROOMS)
     elif (needed := _NEEDS.get(variant.precondition)) is not None:
