@@ -15,12 +15,13 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from housewise.controller.bend_follower import BendFollower
 from housewise.controller.greedy_follower import GreedyFollower
 from housewise.core.settings import MAX_COUNT, Settings
 from housewise.worlds.house.env import RearrangementEnv
-from housewise.worlds.house.geometry import Array, forward_vector
+from housewise.worlds.house.geometry import Array
 from housewise.worlds.house.grab_rules import REACH
-from housewise.worlds.house.simulator.base import STEP, TURN, ActionFollower, BodyPose, LowLevelAction
+from housewise.worlds.house.simulator.base import BodyPose, LowLevelAction
 
 
 class ActionStatus(str, Enum):
@@ -65,10 +66,10 @@ class ControllerSettings(Settings):
     max_walk: int = Field(default=500, ge=1, le=MAX_COUNT)
     """Maximum number of low-level steps of a walk."""
     max_look: int = Field(default=100, ge=0, le=MAX_COUNT)
-    """Maximum number of low-level steps of a look around."""
+    """Maximum number of camera actions of one look at a receptacle."""
     follower: Literal["own", "greedy"] = "own"
-    """How a walk chooses its next step: own turns to the next bend of the path, greedy evaluates every possible step,
-    as habitat-sim does."""
+    """How a walk chooses its next step: own turns to the next bend of the path (``bend_follower``), greedy evaluates
+    every possible step, as habitat-sim does (``greedy_follower``)."""
 
 
 class Controller:
@@ -91,10 +92,10 @@ class Controller:
         """
         goal = self._standpoint(receptacle)
         self._before_walk()
-        is_greedy, navmesh = self.settings.follower == "greedy", self.env.simulator.navmesh
-        follower = GreedyFollower(navmesh, goal, self.settings.goal_radius) if is_greedy else None
+        make_follower = GreedyFollower if self.settings.follower == "greedy" else BendFollower
+        follower = make_follower(self.env.simulator.navmesh, goal, self.settings.goal_radius)
         for _ in range(self.settings.max_walk):
-            action = follower.next_action(self.env.simulator.body) if follower else self._next_walk_action(goal)
+            action = follower.next_action(self.env.simulator.body)
             if action is None:
                 break
             yield action
@@ -112,7 +113,7 @@ class Controller:
         return SUCCESS if receptacle in self.env.visible else failure("out of sight")
 
     def pick_up(self, thing: str) -> Skill:
-        """Pick up an object that is in view and within reach."""
+        """Pick up an object that is in view and within reach, which ``grab_rules`` checks."""
         world = self.env.world
         held = world.holding
         if held == thing:
@@ -166,40 +167,6 @@ class Controller:
         yaw = float(np.arctan2(-across[0], -across[1]))
         return BodyPose(float(point[0]), float(point[1]), yaw, float(np.arctan2(rise, np.linalg.norm(across))))
 
-    def _next_walk_action(self, goal: Array) -> LowLevelAction | None:
-        """Return the next low-level action on the shortest path to a point, or None on arrival."""
-        body, navmesh = self.env.simulator.body, self.env.simulator.navmesh
-        path = navmesh.path(body.point, goal)
-        # An empty path, for a goal that cannot be reached, has no length.
-        if np.linalg.norm(np.diff(path, axis=0), axis=1).sum() <= self.settings.goal_radius:
-            return None
-        if isinstance(navmesh, ActionFollower):
-            return navmesh.next_action(body, goal)
-        ahead = self._next_waypoint(path) - body.point
-        turn = _signed_angle(forward_vector(body.yaw)[[0, 2]], ahead)
-        if abs(turn) <= TURN + 1e-5:
-            return LowLevelAction.MOVE_FORWARD
-        return LowLevelAction.TURN_LEFT if turn > 0 else LowLevelAction.TURN_RIGHT
-
-    def _next_waypoint(self, path: Array) -> Array:
-        """Return the bend of a path to walk to.
-
-        A bend that is less than a step away is skipped, since the robot would only turn left and right in front of it.
-        It is not skipped if the way to the next bend is blocked.
-        """
-        ways = path[1:] - path[0]
-        far = np.flatnonzero(np.linalg.norm(ways, axis=1) > STEP / 2)
-        if not len(far) or far[0] == 0:
-            return np.asarray(path[1])
-        return np.asarray(path[1] if self._is_blocked(path[0], ways[far[0]]) else path[1 + far[0]])
-
-    def _is_blocked(self, point: Array, way: Array) -> bool:
-        """Whether a step from a point would fail, in some heading that counts as facing a direction."""
-        ahead = np.arctan2(way[1], way[0]) + np.array([-TURN, 0.0, TURN])
-        steps = STEP * np.column_stack([np.cos(ahead), np.sin(ahead)])
-        reached = [self.env.simulator.navmesh.move(point, point + step) for step in steps]
-        return bool(np.linalg.norm(np.array(reached) - point, axis=1).min() < STEP / 4)
-
     def _next_camera_action(self, aim: Array) -> LowLevelAction:
         """Return the camera action that reduces the larger angle between the optical axis and a target."""
         body = self.env.simulator.body
@@ -209,9 +176,3 @@ class Controller:
         if abs(across) > abs(up):
             return LowLevelAction.TURN_LEFT if across > 0 else LowLevelAction.TURN_RIGHT
         return LowLevelAction.LOOK_UP if up > 0 else LowLevelAction.LOOK_DOWN
-
-
-def _signed_angle(heading: Array, ahead: Array) -> float:
-    """Return the left turn from a heading to a direction, both (x, z), in radians in (-pi, pi]."""
-    yaw = np.arctan2(-ahead[0], -ahead[1]) - np.arctan2(-heading[0], -heading[1])
-    return float(np.angle(np.exp(1j * yaw)))

@@ -15,11 +15,12 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=80, pattern=r"^
 FunctionName = Annotated[str, StringConstraints(pattern=r"^[\w.]+:\w+$")]
 """``module:function``. The file of an experiment is trusted as a program of its author is."""
 Source = dict[Name, str | dict[Name, Name]]
-"""Levels of a source by axis: a level, in which ``{AXIS}`` is the level of another axis, or levels by the own one."""
+"""The level to take of each axis: a text in which ``{AXIS}`` stands for the run's level of that axis, or a mapping
+from the run's levels of the same axis."""
 
 
 class MemorySource(Settings):
-    """The memory that a run starts from. Levels of several axes can each give a part of it.
+    """The memory that a run starts from. Several levels of a cell may each set some of the fields; later ones win.
 
     Attributes:
         run: Name of the run whose final memory is used.
@@ -48,7 +49,7 @@ class PlayedEpisodes(Settings):
 
     Attributes:
         folder: Folder of their run, relative to that of the training.
-        at: Levels of the run, by axis. At other levels, the run is played.
+        at: Levels, by axis, at which the training's episodes are used. All other runs are played.
     """
 
     folder: Path
@@ -56,7 +57,7 @@ class PlayedEpisodes(Settings):
 
 
 class ModelSource(Settings):
-    """A trained model that a run asks. Levels of several axes can each give a part of it.
+    """A trained model that a run asks. Several levels of a cell may each set some of the fields; later ones win.
 
     Attributes:
         training: Name of the training.

@@ -11,7 +11,7 @@ import housewise.agent.clipr.rule_editing
 import housewise.cli.app
 import housewise.experiments.runner
 import housewise.experiments.tables
-import housewise.language.server.retry_reporting
+import housewise.language.server.retries
 import housewise.report.episode_pages
 import housewise.report.rendering
 import housewise.report.views.base
@@ -63,7 +63,7 @@ housewise.cli.app.build_command()
 for number in (0, 1, 1000, 2000, 3000):
     generated_task(number)
 # A server that a test breaks does not recover, so that nobody has to wait long for it.
-housewise.language.server.retry_reporting.LONGEST_PAUSE = 0.25
+housewise.language.server.retries.LONGEST_PAUSE = 0.25
 if VARIABLE in os.environ:
     share_embeddings(Path(os.environ[VARIABLE]))
 

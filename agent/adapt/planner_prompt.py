@@ -17,8 +17,8 @@ MAX_TURNS = 100
 _MAX_OBSERVATION_CHARACTERS = 800
 
 QuestionPolicy = Literal["free", "never", "always"]
-"""Whether a question is an action among others, does not exist ("Never Ask", section 6), or precedes every action
-("Always Ask")."""
+"""free: a question is one of the actions. never: there are no questions ("Never Ask", section 6). always: a question
+precedes every action ("Always Ask")."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Briefing:
     Attributes:
         task: The task goal g in words.
         layout: Rooms and furniture, without objects (section 4).
-        known: What the person said on other days, one line each. Nothing in the paper.
+        known: What the person said on other days, one line each. Empty in the paper.
     """
 
     task: str
@@ -45,7 +45,7 @@ class CookingTurn:
         observation: The observation o_k, or the user's response u_k to a question.
         answer: Whether ``observation`` is the user's response.
         failed: Whether the action was impossible.
-        made: What had been made before the action, if that had changed.
+        made: Dishes made so far, stated before this action; empty if unchanged since the previous turn.
         thought: Thought before the action.
     """
 
@@ -64,7 +64,7 @@ class Interaction:
     Attributes:
         briefing: The goal g, and what else stays the same.
         turns: Actions, observations and user responses of the steps 0 to k-1.
-        made: What has been made so far, if that has changed.
+        made: Dishes made so far; empty if unchanged since the last turn.
     """
 
     briefing: Briefing
@@ -96,19 +96,19 @@ class PlannerPrompt:
         """Return the planner prompt, which asks for the next action (appendix C.1)."""
         briefing = interaction.briefing
         messages = [Message("system", self._system_prompt(briefing))]
-        heard = self._prompts.task.format(task=briefing.task)
+        observation = self._prompts.task.format(task=briefing.task)
         for turn in interaction.turns[-self._turns :] if self._turns else ():
             messages += [
-                self._user_message(briefing, heard, turn.made),
+                self._user_message(briefing, observation, turn.made),
                 Message("assistant", assistant_turn(turn.action, turn.thought)),
             ]
-            heard = self._observation_text(turn)
-        return (*messages, self._user_message(briefing, heard, interaction.made))
+            observation = self._observation_text(turn)
+        return (*messages, self._user_message(briefing, observation, interaction.made))
 
     def reflection_messages(self, interaction: Interaction, student: str, teacher: str) -> tuple[Message, ...]:
         """Return the reflection prompt, which asks for a question that predicts the teacher's action (appendix C.2).
 
-        It continues the planner's prompt in place of a system prompt of its own, and gives no reason of the teacher.
+        It continues the planner's conversation, without a system prompt of its own. The teacher's reason is not stated.
 
         Args:
             interaction: The interaction before the action.
@@ -126,10 +126,10 @@ class PlannerPrompt:
         house, think = words.house.format(layout=briefing.layout), words.think if self._thinks else ""
         return "\n".join(filter(None, (words.robot.format(ask=ask), think, house, known)))
 
-    def _user_message(self, briefing: Briefing, heard: str, made: str) -> Message:
+    def _user_message(self, briefing: Briefing, observation: str, made: str) -> Message:
         news = self._prompts.made.format(made=made) if made else ""
         asked = self._prompts.next_.format(task=briefing.task[:1].lower() + briefing.task[1:])
-        return Message("user", "\n".join(filter(None, (heard, news, asked))))
+        return Message("user", "\n".join(filter(None, (observation, news, asked))))
 
     def _observation_text(self, turn: CookingTurn) -> str:
         observation = turn.observation[:_MAX_OBSERVATION_CHARACTERS]
@@ -139,6 +139,6 @@ class PlannerPrompt:
 
 
 def assistant_turn(action: str, thought: str = "") -> str:
-    """Return an assistant message. Without an action, return its beginning."""
+    """Return an assistant message. Without an action it ends at ``Action:``, where the model continues."""
     acted = f"{PREFIX} {action}" if action else PREFIX
     return f"{THOUGHT} {thought}\n{acted}" if thought else acted

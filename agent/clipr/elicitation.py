@@ -1,5 +1,7 @@
 """Algorithm 1 of CLIPR (arXiv 2605.12682, section 3): interactive preference elicitation and synthesis of rules.
 
+The loop is here; ``Interviewer`` chooses and words each question (``chat_steps``, ``local_steps``).
+
 In the paper's terms: E are the examples, H is the dialogue, D are the unresolved preference dimensions, L is the
 maximum number of questions, and the rules are R.
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 
 from housewise.agent.clipr.language_steps import ActionChoice, Guidance
-from housewise.agent.clipr.local_steps.local_components import LocalComponents
+from housewise.agent.clipr.local_steps.local_steps import LocalSteps
 from housewise.agent.clipr.prompt_templates import CliprPrompts
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling
 from housewise.language.embedder import Embedder, cosine
@@ -69,7 +69,7 @@ def parse_choice_reply(reply: Reply, situation: Situation, rules: Sequence[str])
     )
 
 
-class FineTunedChooser(LocalComponents):
+class FineTunedChooser(LocalSteps):
     """Local components, but a fine-tuned language model chooses if there are rules, with one call per situation.
 
     Args:

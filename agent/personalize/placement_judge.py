@@ -45,9 +45,9 @@ class ConfidenceThresholds:
     unfamiliar: float | None = None
     familiar: frozenset[str] | None = None
 
-    def threshold_for(self, thing: str, options: PlacementCandidates) -> float:
+    def threshold_for(self, thing: str, candidates: PlacementCandidates) -> float:
         """Return the threshold for one object."""
-        if options.has_similar and self.similar is not None:
+        if candidates.has_similar and self.similar is not None:
             return self.similar
         if self.unfamiliar is not None and self.familiar is not None and kind_from_name(thing) not in self.familiar:
             return self.unfamiliar
@@ -62,22 +62,29 @@ class Judge(Protocol):
     """Decides where objects belong."""
 
     def judge(
-        self, graph: SceneGraph, options: CandidatesByObject, messages: tuple[Message, ...], attempts: Sequence[Attempt]
+        self,
+        graph: SceneGraph,
+        candidates: CandidatesByObject,
+        messages: tuple[Message, ...],
+        attempts: Sequence[Attempt],
     ) -> JudgementResult:
         """Judge every object that has candidates.
 
         Args:
             graph: Scene graph of the robot.
-            options: Placement candidates by object; see find_candidates.
+            candidates: Placement candidates by object; see find_candidates.
             messages: Prompt of the plan.
             attempts: Everything that was tried in this episode.
         """
 
 
-def accept_judgement(options: PlacementCandidates, written: str | None, *, is_confident: bool = True) -> str | None:
-    """Return where an object belongs, given a written judgement and whether it is likely enough."""
-    if options.is_decided:
-        return options.places[0]
-    place = written if written in options.places else None
-    # Guessing costs nothing for an object that is held or known to be misplaced.
-    return place if is_confident or options.is_unwanted or options.here is None else options.here
+def accept_judgement(candidates: PlacementCandidates, judged: str | None, *, is_confident: bool = True) -> str | None:
+    """Return the place that is known, else the judged one.
+
+    After a judgement without confidence, an object that is not known to be misplaced stays where it is.
+    """
+    if candidates.is_decided:
+        return candidates.places[0]
+    place = judged if judged in candidates.places else None
+    # A held object, or one known to be misplaced, has to be placed anyway, so an unsure guess is followed, too.
+    return place if is_confident or candidates.is_unwanted or candidates.here is None else candidates.here

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from housewise.language.embedder import Embedder, cosine
-from housewise.people.house.reaction_notes import SpokenPlace
 from housewise.people.memory import Note
+from housewise.worlds.house.spoken_names import SpokenPlace
 
 _CONDITIONS = {"task", "subtask", "situation", "question"}
 """Fields of a note's subject without which it holds always."""

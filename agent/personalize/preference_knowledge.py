@@ -19,9 +19,8 @@ from housewise.agent.personalize.placement_kernel import (
 )
 from housewise.agent.personalize.planner import untried_places
 from housewise.language.embedder import Embedder, cosine
-from housewise.people.house.reaction_notes import SpokenPlace
 from housewise.people.memory import About, Memory, Note
-from housewise.worlds.house.spoken_names import kind_from_name
+from housewise.worlds.house.spoken_names import SpokenPlace, kind_from_name
 
 _MIN_SIMILARITY = 0.4
 """Cosine similarity of two kinds of objects below which one says little about the other."""

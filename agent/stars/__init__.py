@@ -15,5 +15,5 @@ Beside them stand internal :mod:`planning`, the :mod:`goal_memory`, the :mod:`ex
 :mod:`episode_measures` and :mod:`data_files`.
 
 Ours: :mod:`goal_notes` (learned goals as notes that people can edit), users in :mod:`oversight`, other ways of
-:mod:`retrieval` and :mod:`selection`, and the baselines :mod:`viable_goals` and :mod:`nearest_meaning`.
+:mod:`retrieval` and :mod:`other_selectors`, and the baselines :mod:`viable_goals` and :mod:`nearest_meaning`.
 """

@@ -1,4 +1,7 @@
-"""Measures of ADAPT's breakfasts: what answers were worth, and questions and satisfaction by part, wishes and day."""
+"""Measures of ADAPT's breakfasts: what answers were worth, and questions and satisfaction by part, wishes and day.
+
+The satisfaction rate itself is ``people.kitchen.preference_judge.satisfaction_rate``.
+"""
 
 from __future__ import annotations
 

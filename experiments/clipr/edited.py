@@ -14,7 +14,7 @@ from pydantic import Field
 
 from housewise.agent.clipr.action_choice import Inference
 from housewise.agent.clipr.language_steps import Guidance
-from housewise.agent.clipr.local_steps.local_components import LocalComponents
+from housewise.agent.clipr.local_steps.local_steps import LocalSteps
 from housewise.agent.clipr.memory_notes import recall_rules, rule_notes
 from housewise.agent.clipr.rule_editing import Corrections, apply_corrections
 from housewise.agent.clipr.rules import Rule, parse_rule
@@ -103,7 +103,7 @@ def measure_edits(chooser: str, seed: int = 0) -> Iterator[MeasuredValue]:
 
 
 def _choosers(seed: int) -> dict[str, Chooser]:
-    inference = Inference(LocalComponents(shared_minilm()), seed=seed)
+    inference = Inference(LocalSteps(shared_minilm()), seed=seed)
 
     def by_rules(situations: Sequence[Situation], rules: tuple[Rule, ...]) -> list[str | None]:
         made = inference.choose(situations, Guidance(rules=rules))

@@ -17,7 +17,7 @@ from rich.console import Console
 from housewise.agent.clipr.action_choice import split_batches
 from housewise.agent.clipr.finetuned_chooser import choice_request, parse_choice_reply
 from housewise.agent.clipr.language_steps import Guidance
-from housewise.agent.clipr.local_steps.local_components import LocalComponents
+from housewise.agent.clipr.local_steps.local_steps import LocalSteps
 from housewise.agent.clipr.prompt_templates import CliprPrompts
 from housewise.agent.clipr.rules import parse_rule
 from housewise.core.errors import UserError
@@ -177,6 +177,6 @@ def choose_by_model(start: ModelReference, folder: Path) -> Answer:
 
 def choose_by_components(some: Sequence[RuledChoice]) -> list[int | None]:
     """Return the choices of the local components."""
-    language = LocalComponents(shared_minilm())
+    language = LocalSteps(shared_minilm())
     given = [Guidance(rules=tuple(map(parse_rule, ruled.rules))) for ruled in some]
     return [language.choose([each.situation], guidance)[0].action for each, guidance in zip(some, given, strict=True)]

@@ -8,7 +8,7 @@ from typing import Any
 
 from housewise.agent.clipr.action_choice import Inference
 from housewise.agent.clipr.language_steps import Guidance
-from housewise.agent.clipr.local_steps.local_components import LocalComponents
+from housewise.agent.clipr.local_steps.local_steps import LocalSteps
 from housewise.agent.clipr.rules import parse_rule
 from housewise.core.record import Record
 from housewise.experiments.measured_values import MeasuredValue
@@ -119,7 +119,7 @@ def accuracy_changes(record: Record) -> list[float]:
 
 
 def _choose_again(record: Record, decisions: Sequence[DecisionEvent], rules: RulesEvent | None) -> float:
-    inference = Inference(LocalComponents(shared_minilm()), seed=record.header.seed)
+    inference = Inference(LocalSteps(shared_minilm()), seed=record.header.seed)
     guidance = Guidance(rules=tuple(parse_rule(line.text) for line in rules.rules) if rules else ())
     situations = [Situation(each.scenario, (), each.request, each.actions) for each in decisions]
     chosen = inference.choose(situations, guidance)

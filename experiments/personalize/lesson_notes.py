@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from housewise.core.configs import CONFIGS
-from housewise.people.house.reaction_notes import reaction_note, spoken_places
+from housewise.people.house.reaction_notes import reaction_note
 from housewise.people.memory import Memory, Note
 from housewise.selftrain.personalize.lessons import JudgingLesson, generate_lessons
 from housewise.selftrain.personalize.settings import SelfTrainingConfig, load_selftraining
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.worlds.house.generator import generate_house
+from housewise.worlds.house.spoken_names import spoken_places
 from housewise.worlds.house.tasks import resolve_preferences
 
 

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from housewise.experiments.measured_values import MeasuredValue
-from housewise.people.house.reaction_notes import SpokenPlace, reaction_note, spoken_places
+from housewise.people.house.reaction_notes import reaction_note
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.rollout.run import Run
 from housewise.systems.personalize.record import read_house_records
@@ -23,7 +23,7 @@ from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.house.episode import HouseObject, ShelfState
 from housewise.worlds.house.shelf_packing import ShelfPacker
-from housewise.worlds.house.spoken_names import kind_from_name
+from housewise.worlds.house.spoken_names import SpokenPlace, kind_from_name, spoken_places
 from housewise.worlds.house.tasks import generated_task
 
 SEED = 9400

@@ -19,7 +19,6 @@ from housewise.core.files import write_text
 from housewise.experiments.clipr.house_memories import make_memory
 from housewise.experiments.documents.marks import markdown
 from housewise.language.embedder import shared_minilm
-from housewise.people.house.reaction_notes import spoken_places
 from housewise.people.memory import Memory, Note
 from housewise.selftrain.personalize.lessons import generate_lessons, random_memory
 from housewise.selftrain.personalize.settings import LessonsConfig
@@ -27,6 +26,7 @@ from housewise.systems.personalize.settings import house_settings
 from housewise.worlds.house.generator import find_category_places, generate_house
 from housewise.worlds.house.preferences import load_preferences
 from housewise.worlds.house.scene_graph import SceneGraph
+from housewise.worlds.house.spoken_names import spoken_places
 
 COUNT = 200
 _PAGE = Path("docs") / "personalize.md"

@@ -11,9 +11,9 @@ from housewise.agent.stars.data_files import KNOWN_PLACES, load_examples
 from housewise.agent.stars.lessons import GoalSelector
 from housewise.agent.stars.model_usage import ModelUsage
 from housewise.agent.stars.nearest_meaning import NearestMeaning
+from housewise.agent.stars.other_selectors import AllRotationsSelector, RatingSelector, RotatedSelector
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.responses import GoalAnalysis, GoalCandidate, RetrievedGoal
-from housewise.agent.stars.selection import RatingSelector, RotatedSelector, RotationSelector
 from housewise.agent.stars.stars_loop import LikeliestSelector
 from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.core.errors import UserError
@@ -104,7 +104,7 @@ class _SelectionReplay:
         if selector == "goal likelihood":
             yield from self.measure(RatingSelector(model, prompts))
         elif selector == "number likelihood":
-            yield from self.measure(RotationSelector(model, prompts))
+            yield from self.measure(AllRotationsSelector(model, prompts))
         else:
             yield from self.measure(RotatedSelector(model, prompts, rotation))
         if selector == "numbered" and rotation == 0:

@@ -18,13 +18,13 @@ CONFIGS = Path(str(resources.files("housewise.housekeep_configs"))).resolve()
 PAPER = "paper"
 """Name of the configuration of a system's paper."""
 _FORMER_CONFIGS = {"run": "personalize", "selftrain": "selftrain"}
-"""Names in ``housewise settings`` by former bundled files, which held all defaults."""
+"""Former bundled files that held all defaults, with the argument of ``housewise settings`` that prints them."""
 _SECTIONS = re.compile(r"^(?:system|run|agent|models):", re.MULTILINE)
 """Sections of settings. Other files in the folder of a system, which are data, have none of them."""
 
 
 def packaged_configs() -> dict[str, Path]:
-    """Return the bundled configurations by name; that of a configuration of one system is ``SYSTEM/NAME``."""
+    """Return the bundled configurations by name. One of a single system is named ``SYSTEM/NAME``."""
     return {path.stem: path for path in find_paths(CONFIGS, "*.yaml")} | _system_configs()
 
 
@@ -32,7 +32,7 @@ def find_config(name_or_path: Path, system: str | None = None) -> Path:
     """Return a configuration file: the path if there is such a file, else the bundled file of that name.
 
     Args:
-        name_or_path: A file, the name of a bundled configuration, or ``NAME`` for ``SYSTEM/NAME``.
+        name_or_path: A file, the name of a bundled configuration, or, with ``system``, ``NAME`` for ``SYSTEM/NAME``.
         system: System whose configurations are looked up first.
 
     Raises:

@@ -24,7 +24,7 @@ def check_smollm2() -> list[Finding]:
     try:
         file = packed_smollm2()
     except UserError:
-        details = "its weights are not installed; only the model local needs them"
+        details = "its weights are not installed; only the model `local` needs them"
         return [Finding(MODELS, "SmolLM2", "missing", details, INSTALL_SMOLLM2)]
     with file.open("rb") as stream:
         if stream.read(4) != b"GGUF":
@@ -42,11 +42,11 @@ def check_adapters() -> list[Finding]:
     """Check the bundled adapters."""
     from housewise.language.adapters import bundled_adapters
 
-    there = bundled_adapters()
-    if not there:
+    adapters = bundled_adapters()
+    if not adapters:
         details = "none comes with this version; the untrained SmolLM2 hardly tidies anything up"
         return [Finding(MODELS, "adapters", "missing", details, MAKE_ADAPTER)]
-    return [check_adapter(name, folder) for name, folder in there.items()]
+    return [check_adapter(name, folder) for name, folder in adapters.items()]
 
 
 def check_adapter(name: str, folder: Path) -> Finding:
@@ -62,13 +62,20 @@ def check_adapter(name: str, folder: Path) -> Finding:
         if not any(folder.glob("adapter_model.*")):
             raise ValueError("no weights")
     except (UserError, ValueError, KeyError, TypeError) as error:
-        remedy = f"git checkout {shlex.quote(str(folder))}"
+        remedy = _restore_command(folder)
         return Finding(MODELS, f"adapter {name}", "broken", f"{folder} is damaged ({summarize_error(error)})", remedy)
     return Finding(MODELS, f"adapter {name}", "ok", details)
 
 
+def _restore_command(folder: Path) -> str:
+    """Return the command that brings back the files of a bundled adapter, in a checkout or in an installation."""
+    if any((parent / ".git").exists() for parent in (folder, *folder.resolve().parents)):
+        return f"git checkout {shlex.quote(str(folder))}"
+    return "python -m pip install --force-reinstall --no-deps housewise"
+
+
 def check_server_variables() -> list[Finding]:
-    """Check the key and the address of the chat server. The key is not shown, and of the address only the host."""
+    """Check the key and the address of the chat server. The key is not shown; of the address, scheme, host and port."""
     key, url = (os.environ.get(name, "").strip() for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"))
     return [_key_finding(key), _base_url_finding(url)]
 

@@ -17,7 +17,7 @@ from markupsafe import Markup
 
 from housewise.core.formatting import plural
 from housewise.report.drawing.control_characters import neutralize_text
-from housewise.report.drawing.house_map import stage_gradient
+from housewise.report.drawing.house_map import path_gradient
 from housewise.report.drawing.svg import gauge, icon, mark
 
 _FOLDER = Path(__file__).parent
@@ -49,7 +49,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    style = _read_file("report.css") + f".ramp {{ background: {stage_gradient()}; }}\n"
+    style = _read_file("report.css") + f".ramp {{ background: {path_gradient()}; }}\n"
     script = _read_file("index.js")
     environment.globals |= {
         "style": Markup(style),

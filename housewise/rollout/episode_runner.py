@@ -16,9 +16,9 @@ from housewise.rollout.failures import failure_from_error
 from housewise.rollout.metered_models import meter_model
 from housewise.rollout.models import model_settings
 from housewise.rollout.note_events import NoteDroppingWriter
+from housewise.rollout.run_usage import Meter
 from housewise.rollout.scheduler import ScheduledJob
 from housewise.rollout.system import EpisodeContext, EpisodeSetup, System
-from housewise.rollout.usage_limits import Meter
 
 
 class EpisodeRunner:

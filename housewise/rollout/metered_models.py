@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from housewise.language.base import ChatModel, ChatRequest, Reply
-from housewise.rollout.usage_limits import Meter
+from housewise.rollout.run_usage import Meter
 
 # Optional methods of chat models, which callers look up.
 _ABILITIES = ("score", "score_tokens")

@@ -39,9 +39,9 @@ from housewise.rollout.ray_models import (
     start_models,
 )
 from housewise.rollout.run_meter import RunMeter
+from housewise.rollout.run_usage import LimitReachedError, RunUsage
 from housewise.rollout.scheduler import ScheduledJob, Scheduler
 from housewise.rollout.system import Job, System
-from housewise.rollout.usage_limits import LimitReachedError, RunUsage
 
 # Maximum number of retries of an episode whose worker was lost; beyond it the episode itself kills workers. Until Ray
 # notices that a machine is gone, several tries fail at once, which count.

@@ -20,7 +20,8 @@ from housewise.rollout.system import find_system
 FIRST_SYSTEM = "personalize"
 """The only system of version 1, whose records and settings do not name it."""
 
-_FIRST_HEADER = "episode"
+_VERSION_1_HEADER = "episode"
+"""Type of the first line of a record of version 1."""
 
 
 def read_record(path: Path) -> Record:
@@ -48,7 +49,8 @@ def read_summary(path: Path) -> tuple[Header, Result]:
     """
     try:
         lines = read_lines(path, read_end_lines(path))
-        if lines[0].type != _FIRST_HEADER:
+        # Version 1 is upgraded line after line, which two lines alone do not allow.
+        if lines[0].type != _VERSION_1_HEADER:
             record = assemble_record(path, _migrate(path, lines)[1], {})
             return record.header, record.result
     except (OSError, UserError):
@@ -117,7 +119,7 @@ def _migrate(path: Path, lines: Sequence[RecordLine]) -> tuple[str, list[RecordL
 
 
 def _read_system_and_version(path: Path, line: RecordLine) -> tuple[str, int]:
-    if line.type == _FIRST_HEADER:
+    if line.type == _VERSION_1_HEADER:
         return FIRST_SYSTEM, 1
     name, version = line.data.get("system"), line.data.get("version")
     if line.type != Header.type or not isinstance(name, str) or not isinstance(version, int):

@@ -26,7 +26,8 @@ from housewise.rollout.models import check_models
 from housewise.rollout.note_events import learned_notes
 from housewise.rollout.record_reader import read_record, read_records
 from housewise.rollout.run_memory import RunMemory
-from housewise.rollout.run_meter import RunMeter, open_meter
+from housewise.rollout.run_meter import RunMeter, check_prices, open_meter
+from housewise.rollout.run_usage import LimitReachedError
 from housewise.rollout.saved_settings import (
     adapter_option,
     check_user_files,
@@ -41,7 +42,6 @@ from housewise.rollout.scheduler import Scheduler
 from housewise.rollout.scores import compute_metrics
 from housewise.rollout.settings import RunSettings, setting_assignments
 from housewise.rollout.system import Job, System, find_system
-from housewise.rollout.usage_limits import LimitReachedError, check_prices
 
 _MAX_NAMED = 3
 

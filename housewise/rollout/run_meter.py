@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from housewise.core.console import print_note
+from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.validation import read_model
 from housewise.rollout.record_reader import read_records
+from housewise.rollout.run_usage import LimitReachedError, RunUsage
 from housewise.rollout.settings import ExecutionSettings
 from housewise.rollout.system import System
-from housewise.rollout.usage_limits import LimitReachedError, RunUsage
 
 USAGE_FILE = "spending.json"
 """File in a run's folder with its usage over all sessions."""
@@ -133,3 +134,19 @@ def open_meter(system: System[Any], folder: Path) -> RunMeter | None:
             usage = record.result.usage
             total = total.plus(acting, usage.prompt_tokens, usage.completion_tokens)
     return RunMeter(execution, folder, total)
+
+
+def check_prices(system: System[Any]) -> None:
+    """Check that every model has a price if the cost is limited.
+
+    Raises:
+        UserError: A model has no price.
+    """
+    execution = system.settings.execution
+    models = [getattr(system.settings.models, role).model for role in system.roles]
+    for name in models if execution.max_cost is not None else []:
+        if name not in execution.prices:
+            raise UserError(
+                f"max_cost={execution.max_cost:g}: model {name} has no price; give it per million tokens, as in "
+                f"'prices={{{name}: {{prompt: 0.5, reply: 1.5}}}}'"
+            )

@@ -23,9 +23,9 @@ from housewise.language.settings import ModelSettings
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.failures import RunEndedError
 from housewise.rollout.run import Run
+from housewise.rollout.run_usage import LimitReachedError
 from housewise.rollout.scores import USAGE, Score, truncation_warning
 from housewise.rollout.system import Job, System
-from housewise.rollout.usage_limits import LimitReachedError
 from housewise.terminal.run_folders import shell_command
 from housewise.tracking import EpisodeTrackingCallback, open_curves
 

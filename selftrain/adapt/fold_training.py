@@ -1,4 +1,6 @@
-"""The trainings of a fold of people: the student's rollouts, their reflection, and a model for each way of learning.
+"""The trainings on the people of a fold: the student's rollouts, their reflection, a model for each way of learning.
+
+Which people a fold has is listed in ``experiments/adapt/agents.yaml``.
 
 All of it is kept in files, and whatever is finished is not done again.
 """
@@ -19,7 +21,7 @@ from housewise.selftrain.adapt.cook_demonstrations import conversation_demonstra
 from housewise.selftrain.adapt.reflection_files import ReflectionFiles
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 from housewise.selftrain.examples import EpisodeDemonstration, Example
-from housewise.selftrain.rollouts.served_runs import play_with_model
+from housewise.selftrain.rollouts.engine import play_with_model
 from housewise.selftrain.rollouts.vllm_process import end_orphan
 from housewise.selftrain.trainers import ModelReference, TrainedModel
 from housewise.selftrain.training_folder import PAIRS, TrainingObserver, play_run

@@ -15,7 +15,7 @@ from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import NotesContext
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner
 from housewise.language.embedder import Embedder
-from housewise.people.house.reaction_notes import SpokenPlace, reaction_note, spoken_places
+from housewise.people.house.reaction_notes import reaction_note
 from housewise.people.memory import Memory
 from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.settings import LessonsConfig
@@ -26,7 +26,7 @@ from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.random_preferences import random_preferences
 from housewise.worlds.house.scene import Receptacle, Scene
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
-from housewise.worlds.house.spoken_names import spoken_name
+from housewise.worlds.house.spoken_names import SpokenPlace, spoken_name, spoken_places
 
 _RIGHT_SHARE = 0.6
 _ENTERED_SHARE = 0.7

@@ -33,8 +33,7 @@ from housewise.selftrain.personalize.settings import (
     SelfTrainingConfig,
     read_selftraining,
 )
-from housewise.selftrain.rollouts.engine import open_engine
-from housewise.selftrain.rollouts.served_runs import play_with_model
+from housewise.selftrain.rollouts.engine import open_engine, play_with_model
 from housewise.selftrain.rollouts.vllm_process import end_orphan
 from housewise.selftrain.trainers import ModelReference, TrainedModel
 from housewise.selftrain.trainers.settings import TrainingConfig

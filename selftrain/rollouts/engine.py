@@ -1,14 +1,17 @@
-"""Rollout engines: they make the model of a phase ready to answer, and say how the runs of a phase ask it."""
+"""Rollout engines: they make the model of a phase ready to answer, and runs are played with it.
+
+``VllmEngine`` loads the adapter of a phase into its servers and checks there that it is applied.
+"""
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from housewise.core.console import print_note
 from housewise.core.errors import UserError
@@ -24,13 +27,16 @@ from housewise.language.local.tokens import has_chat_template
 from housewise.language.local.weights import load_outline
 from housewise.language.server.lora_server import LoraServer
 from housewise.language.settings import ModelSettings
+from housewise.rollout.run import Run
 from housewise.selftrain.examples import Demonstration, EpisodeDemonstration, read_examples
-from housewise.selftrain.rollouts.logprob_check import compare_logprobs
+from housewise.selftrain.rollouts.served_adapter_check import compare_logprobs
 from housewise.selftrain.rollouts.settings import RolloutsConfig
 from housewise.selftrain.rollouts.vllm_process import VllmProcess, served_rank
 from housewise.selftrain.trainers import ModelReference
 from housewise.selftrain.trainers.logprobs import LogprobRequest, ScoredPair, read_scores, score_pairs
 from housewise.selftrain.trainers.settings import TrainingConfig
+
+T = TypeVar("T")
 
 CHECK_FILE, LOGPROBS_FILE = "server_check.json", "logprobs.json"
 
@@ -49,6 +55,7 @@ QUANTIZED = (
 """Remedy where a base model differs from the one that is trained in 4 bits."""
 _DIGEST_LENGTH = 12
 _BASE = "base"
+_MAX_RESTARTS = 2
 
 
 class RolloutEngine:
@@ -274,6 +281,42 @@ def open_engine(
     if config.engine == "local":
         return RolloutEngine()
     return VllmEngine(config, folder, model, training, prefix)
+
+
+def play_with_model(
+    engine: RolloutEngine,
+    phase: str,
+    model: ModelReference,
+    examples: Path,
+    open_run: Callable[[Mapping[str, Any]], Run],
+    play: Callable[[Run], T],
+) -> T:
+    """Play a run with the model of a phase. The engine makes the model ready only if episodes are left.
+
+    A server that ends or loses the model during the run gets it again.
+
+    Args:
+        engine: Where the model answers.
+        phase: Phase that the model was trained in.
+        model: The model.
+        examples: File with the examples that the model has learned.
+        open_run: Opens the run with further settings.
+        play: Plays it.
+
+    Raises:
+        UserError: See RolloutEngine.serve and Run.play.
+    """
+    for restarts in range(_MAX_RESTARTS + 1):
+        run = open_run({})
+        if run.open_jobs:
+            run = open_run(engine.serve(phase, model, examples))
+        try:
+            return play(run)
+        except UserError as error:
+            if restarts == _MAX_RESTARTS or not engine.recover():
+                raise
+            print_note(f"a server ended or lost the model ({error}); it is served again")
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _listed_models(url: str) -> set[str]:

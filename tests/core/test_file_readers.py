@@ -13,7 +13,7 @@ from housewise.agent.adapt.prompts import PROMPTS as ADAPT_PROMPTS
 from housewise.agent.adapt.prompts import load_prompts as load_adapt_prompts
 from housewise.agent.basis.oracle_phrases import OraclePhrases
 from housewise.agent.clipr.local_steps.clause_polarity import CLAUSES, ClauseExamples
-from housewise.agent.clipr.local_steps.local_components import OPEN_QUESTIONS, _load_open_questions
+from housewise.agent.clipr.local_steps.local_steps import OPEN_QUESTIONS, _load_open_questions
 from housewise.agent.clipr.prompt_templates import PROMPTS as CLIPR_PROMPTS
 from housewise.agent.clipr.prompt_templates import CliprPrompts
 from housewise.agent.personalize.prompt_notes import NotesTemplate
@@ -146,7 +146,7 @@ READERS: dict[str, tuple[Reader, str | Path]] = {
     ),
     "people/lab/phrases.py": (settings_of(UserPhrases), CONFIGS / "basis" / "wordings" / "user_training.yaml"),
     "agent/clipr/prompt_templates.py": (CliprPrompts, CLIPR_PROMPTS),
-    "agent/clipr/local_steps/local_components.py": (_load_open_questions, OPEN_QUESTIONS),
+    "agent/clipr/local_steps/local_steps.py": (_load_open_questions, OPEN_QUESTIONS),
     "agent/clipr/local_steps/clause_polarity.py": (settings_of(ClauseExamples), CLAUSES),
     "agent/stars/data_files.py": (lambda path: load_vocabulary(str(path)), CONFIGS / "stars" / "vocabulary.yaml"),
     "stars (robot)": (lambda path: load_robot(str(path)), CONFIGS / "stars" / "robot.yaml"),

@@ -13,9 +13,10 @@ import pytest
 
 from housewise.core.record import Record
 from housewise.experiments.results_table import read_table
-from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
+from housewise.people.house.reaction_notes import reaction_note
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.systems.personalize.settings import PersonalizeSettings
+from housewise.worlds.house.spoken_names import SpokenPlace
 from tests.commands import one_line, run_module, started_module, wait_until
 from tests.in_process import call_housewise
 

@@ -16,8 +16,8 @@ from housewise.language.base import Scorer, TokenScorer
 from housewise.language.replay import ReplayChatModel
 from housewise.rollout.metered_models import meter_model
 from housewise.rollout.run_meter import RunMeter
+from housewise.rollout.run_usage import LimitReachedError, RunUsage
 from housewise.rollout.settings import ExecutionSettings, Price
-from housewise.rollout.usage_limits import LimitReachedError, RunUsage
 from tests.commands import run_module
 from tests.language.conftest import ChatServer, says
 

@@ -23,7 +23,7 @@ from housewise.language.server.request_failure import Adaptation, RequestFailure
 from housewise.language.server.request_parameters import RequestParameters, ServerOptions
 from housewise.language.server.response_reader import ResponseReader
 from housewise.language.server.responses import ChatCompletion, ModelList
-from housewise.language.server.retry_reporting import RetryReporter, retry_pause
+from housewise.language.server.retries import RetryReporter, retry_pause
 from housewise.language.server.status_errors import StatusErrorReader, is_fine_tuned
 
 CHECK_SECONDS = 10.0

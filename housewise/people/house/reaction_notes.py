@@ -2,32 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from housewise.people.memory import About, Note
-from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.spoken_names import kind_from_name
-
-
-@dataclass(frozen=True)
-class SpokenPlace:
-    """A receptacle as people speak of it.
-
-    Attributes:
-        receptacle: Kind of receptacle, such as ``"shelf"``.
-        room: Kind of the room in which it stands, or None.
-    """
-
-    receptacle: str
-    room: str | None = None
-
-
-def spoken_places(scene: Scene) -> dict[str, SpokenPlace]:
-    """Return the receptacles of a house, by name, as people speak of them."""
-    rooms = {room.name: room.kind for room in scene.rooms}
-    return {
-        place.name: SpokenPlace(place.kind, rooms[place.room] if place.room else None) for place in scene.receptacles
-    }
+from housewise.worlds.house.spoken_names import SpokenPlace, kind_from_name
 
 
 def reaction_note(person: str, thing: str, place: SpokenPlace, wanted: bool) -> Note:

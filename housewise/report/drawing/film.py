@@ -18,7 +18,7 @@ from housewise.playback.object_outcomes import ObjectOutcome
 from housewise.playback.replay import Replay, ReplayState
 from housewise.playback.simulators import CameraImage
 from housewise.report.drawing.control_characters import neutralize_text
-from housewise.report.drawing.house_map import stage_color
+from housewise.report.drawing.house_map import path_color
 from housewise.report.drawing.images import compress
 from housewise.report.drawing.label_layout import LabelLayout
 
@@ -125,7 +125,7 @@ class _FramePainter:
         way = [(2 * x, 2 * y) for x, y in self._way[: moment.step + 1].tolist()]
         if len(way) > 1:
             draw.line(way, fill=(255, 255, 255, 150), width=8, joint="curve")
-            draw.line(way, fill=(*stage_color(0.35), 200), width=4, joint="curve")
+            draw.line(way, fill=(*path_color(0.35), 200), width=4, joint="curve")
         for name, spot in moment.positions.items():
             x, y = (2 * self._scale * self._plan.projection.pixels(spot)[0]).tolist()
             _mark(draw, x, y, 12, self._kind(name, moment))

@@ -17,12 +17,12 @@ from housewise.report.drawing.label_layout import LabelLayout
 from housewise.report.drawing.svg import Point, join, mark, path, tag
 from housewise.worlds.house.simulator.base import BodyPose
 
-_STAGES = ((47, 56, 150), (118, 48, 168), (200, 48, 120), (235, 110, 30), (250, 190, 40))
-_CHUNKS = 72
+_PATH_COLORS = ((47, 56, 150), (118, 48, 168), (200, 48, 120), (235, 110, 30), (250, 190, 40))
+_PATH_SEGMENTS = 72
 # Widths of letters relative to the size of a wide font.
 _LETTER, _BOLD_LETTER = 0.6, 0.68
 _OBJECT_FONT = 12.0
-_THING_FONT = 9.0
+_FURNITURE_FONT = 9.0
 _PLAN_GAP = 19.0
 # Minimum distance in pixels from which a line connects a name with its object.
 _FAR = 26.0
@@ -39,6 +39,7 @@ def map_svg(plan: FloorPlan, replay: Replay, outcomes: Sequence[ObjectOutcome], 
         title: Text for screen readers.
     """
     labels = LabelLayout(plan.projection.size)
+    # Earlier calls get the free space first; the layers are stacked in another order below.
     arrows, dots = _moves(plan, replay, outcomes, labels)
     ends = draw_ends(plan, replay.states[0].body, replay.states[-1].body, "the robot", labels)
     names = _object_names(plan, replay, outcomes, labels)
@@ -56,22 +57,22 @@ def frame_map(plan: FloorPlan, title: str, *layers: Markup) -> Markup:
     return tag("svg", tag("title", title), *layers, viewBox=size, class_="map", role="img")
 
 
-def stage_color(share: float) -> tuple[int, int, int]:
+def path_color(share: float) -> tuple[int, int, int]:
     """Return the colour of the path after a share of the steps, from 0 to 1."""
-    at = np.clip(share, 0, 1) * (len(_STAGES) - 1)
+    at = np.clip(share, 0, 1) * (len(_PATH_COLORS) - 1)
     red, green, blue = (
-        int(np.interp(at, range(len(_STAGES)), [stage[channel] for stage in _STAGES])) for channel in range(3)
+        int(np.interp(at, range(len(_PATH_COLORS)), [stage[channel] for stage in _PATH_COLORS])) for channel in range(3)
     )
     return red, green, blue
 
 
-def stage_gradient() -> str:
+def path_gradient() -> str:
     """Return the colours of the path as a CSS gradient."""
-    return "linear-gradient(90deg," + ",".join(css_color(stage) for stage in _STAGES) + ")"
+    return "linear-gradient(90deg," + ",".join(css_color(stage) for stage in _PATH_COLORS) + ")"
 
 
 def draw_house(plan: FloorPlan) -> Markup:
-    """Draw the house as it was traced, or its floor and the outlines of the furniture."""
+    """Draw the ray-traced picture of the house, or its floor if there is none; then outlines of furniture and walls."""
     width, height = plan.projection.size
     if plan.picture is None:
         ground = tag("path", d=_rings(plan.floor), class_="floor", fill_rule="evenodd")
@@ -103,12 +104,12 @@ def _rings(area: Area) -> str:
 
 def draw_walk(points: Sequence[Point]) -> Markup:
     """Draw a path from dark to light. Points are in pixels, a step apart."""
-    bounds = np.unique(np.linspace(0, len(points) - 1, _CHUNKS + 1).round().astype(int)).tolist()
+    bounds = np.unique(np.linspace(0, len(points) - 1, _PATH_SEGMENTS + 1).round().astype(int)).tolist()
     chunks = []
     for start, end in pairwise(bounds):
         way = _distinct(points[start : end + 1])
         if len(way) > 1:
-            chunks.append(tag("path", d=path(way), stroke=css_color(stage_color(start / len(points)))))
+            chunks.append(tag("path", d=path(way), stroke=css_color(path_color(start / len(points)))))
     halo = _distinct(points)
     under = [tag("path", d=path(halo), class_="halo")] if len(halo) > 1 else []
     return tag("g", *under, *chunks, class_="walk")
@@ -119,7 +120,7 @@ def draw_ends(plan: FloorPlan, first: BodyPose, last: BodyPose, who: str, labels
     marks = []
     for name, pose, share in (("start", first, 0.0), ("end", last, 1.0)):
         x, y = map_point(plan, pose.x, pose.z)
-        color = css_color(stage_color(share))
+        color = css_color(path_color(share))
         turn = np.rad2deg(plan.projection.heading(pose.yaw))
         place = f"translate({x:.1f} {y:.1f}) rotate({turn:.0f})"
         title = tag("title", f"{who} at the {name}")
@@ -133,7 +134,7 @@ def draw_ends(plan: FloorPlan, first: BodyPose, last: BodyPose, who: str, labels
 
 def draw_stop(x: float, y: float, number: int, what: str, share: float) -> list[Markup]:
     """Draw a numbered dot in the colour of the path after a share of the steps."""
-    color = css_color(stage_color(share))
+    color = css_color(path_color(share))
     return [
         tag("circle", tag("title", what), cx=x, cy=y, r=7.5, stroke=color),
         tag("text", str(number), x=x, y=y + 3.2),
@@ -178,6 +179,7 @@ def _moves(
 
 
 def _start_and_end(plan: FloorPlan, replay: Replay, outcome: ObjectOutcome) -> tuple[Point, Point]:
+    """Return an object's first and last pixel. One that was never seen is drawn at the robot's last position."""
     first, last = replay.states[0], replay.states[-1]
     robot = (last.body.x, last.body.z)
     start, end = _points(
@@ -222,9 +224,9 @@ def _object_names(plan: FloorPlan, replay: Replay, outcomes: Sequence[ObjectOutc
         spot = labels.place_beside(x, y, width, _OBJECT_FONT + 2)
         if spot is None:
             continue
-        ahead = (min(max(x, spot[0] - width / 2), spot[0] + width / 2), spot[1])
-        if np.hypot(ahead[0] - x, ahead[1] - y) > _FAR:
-            texts.append(tag("path", d=path([(x, y), ahead]), class_=outcome.end_status))
+        edge = (min(max(x, spot[0] - width / 2), spot[0] + width / 2), spot[1])
+        if np.hypot(edge[0] - x, edge[1] - y) > _FAR:
+            texts.append(tag("path", d=path([(x, y), edge]), class_=outcome.end_status))
         texts.append(tag("text", outcome.name, x=spot[0], y=spot[1] + 4, class_=outcome.end_status))
     return tag("g", *texts, class_="names")
 
@@ -239,8 +241,8 @@ def _furniture_names(plan: FloorPlan, replay: Replay, outcomes: Sequence[ObjectO
         corners = plan.furniture[name]
         x, y = corners.mean(axis=0)
         short = next((name.removeprefix(f"{room} ") for room in rooms if name.startswith(f"{room} ")), name)
-        width = (_BOLD_LETTER if name in used else _LETTER) * _THING_FONT * len(short)
-        spot = labels.place_within(float(x), float(y), width, _THING_FONT + 1, float(np.ptp(corners[:, 1])))
+        width = (_BOLD_LETTER if name in used else _LETTER) * _FURNITURE_FONT * len(short)
+        spot = labels.place_within(float(x), float(y), width, _FURNITURE_FONT + 1, float(np.ptp(corners[:, 1])))
         if spot is not None:
             texts.append(tag("text", short, x=spot[0], y=spot[1] + 3, class_="used" if name in used else None))
     return tag("g", *texts, class_="things")

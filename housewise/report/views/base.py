@@ -59,7 +59,7 @@ class InitialFact:
 
 @dataclass(frozen=True)
 class TurnCell:
-    """A turn of an episode beside those of others.
+    """A turn of an episode, as a cell of the page that shows episodes side by side.
 
     Attributes:
         attempt: Number of the attempt, from 1.
@@ -93,11 +93,11 @@ class EpisodeContent(Protocol):
 
     @property
     def complete(self) -> bool:
-        """Whether nothing is missing that a later attempt might show."""
+        """False if the page should be written again next time, for example because pictures were missing."""
 
 
 class _LegacyView:
-    """Gives a view that was written for the former names of its members the current ones."""
+    """Adapter for views of plugins that still use the former names of members, such as ``measure`` and ``faults``."""
 
     _FORMER: ClassVar[Mapping[str, str]] = {
         "score_heading": "measure",
@@ -214,7 +214,7 @@ class EpisodeView:
         return f"{header.task} · run {header.repetition}"
 
     def count_faults(self, record: Record, path: Path) -> dict[str, int]:
-        """Return what went wrong in an episode, with counts. The record of a perfect episode has no events."""
+        """Return what went wrong in an episode, with counts. Of a perfect episode, ``record`` comes without events."""
         return {}
 
     def describe_state(self, result: Result) -> str:

@@ -28,13 +28,13 @@ from housewise.people.lab.chat_user import PromptSize
 from housewise.systems.basis.agents import BuildView, model_view, oracle_view
 from housewise.systems.basis.settings import BasisAgentSettings, BasisSettings
 
-CORRECT = "correct"
+CORRECTION_PREFIX = "correct"
 """Beginning of the names of the training phases after the imitation, such as correct-1."""
 
 
 def phase_names(rounds: int) -> list[str]:
     """Return the phases of a training with some rounds of corrections; each learns from the model of the one before."""
-    return [IMITATE, *(f"{CORRECT}-{number}" for number in range(1, rounds + 1))]
+    return [IMITATE, *(f"{CORRECTION_PREFIX}-{number}" for number in range(1, rounds + 1))]
 
 
 def assistant_opener(
@@ -69,7 +69,10 @@ def assistant_opener(
 
 
 def usual_description(chosen: BasisAgentSettings) -> DescriptionOf:
-    """Return a function that returns the usual description of a kind of thing: that of the wording, if one is used."""
+    """Return a function from a kind of thing to its usual description.
+
+    Scripted assistants describe by the phrases of their wording; models read the look of the kind.
+    """
     if chosen.planner not in ("llm", "nearest"):
         return load_oracle_phrases(chosen.wording).look_of
     others = shuffled_kinds(0) if chosen.shuffled_descriptions else {}
@@ -106,7 +109,7 @@ def _size(chosen: BasisAgentSettings) -> PromptSize:
 
 
 def _examples_files(adapter: str | None) -> list[Path]:
-    """Return the files with the turns that an adapter has learned, those of earlier phases of its training included.
+    """Return the files with the turns that an adapter has learned, including those of earlier phases of its training.
 
     Raises:
         UserError: There is no such file.
@@ -115,7 +118,7 @@ def _examples_files(adapter: str | None) -> list[Path]:
     if adapter is None:
         raise UserError(f"planner=nearest: needs an adapter whose training turns it looks up; {remedy}")
     phase = adapter_folder(adapter).parent
-    number = re.fullmatch(rf"{CORRECT}-(\d+)", phase.name)
+    number = re.fullmatch(rf"{CORRECTION_PREFIX}-(\d+)", phase.name)
     names = [phase.name] if number is None else phase_names(int(number[1]))
     paths = [phase.with_name(name) / EXAMPLES_FILE for name in names]
     if missing := [path for path in paths if not path.is_file()]:
@@ -124,7 +127,7 @@ def _examples_files(adapter: str | None) -> list[Path]:
 
 
 class _LearnedTurn(BaseModel):
-    """A line of the file; see ``selftrain.examples``."""
+    """A line of EXAMPLES_FILE; see ``selftrain.examples``."""
 
     prompt: tuple[dict[str, str], ...]
     completion: tuple[dict[str, str], ...]

@@ -13,7 +13,7 @@ from housewise.agent.clipr.chat_steps import ChatSteps
 from housewise.agent.clipr.elicitation import RememberedConversation
 from housewise.agent.clipr.finetuned_chooser import FineTunedChooser
 from housewise.agent.clipr.language_steps import LabelledExample, LanguageSteps
-from housewise.agent.clipr.local_steps.local_components import LocalComponents, open_questions_file
+from housewise.agent.clipr.local_steps.local_steps import LocalSteps, open_questions_file
 from housewise.agent.clipr.memory_notes import note_topic, recall_conversation
 from housewise.agent.clipr.method_inputs import MethodInputs
 from housewise.agent.clipr.methods import METHODS
@@ -177,7 +177,7 @@ class Clipr(System[CliprSettings]):
 
     def _language(self, job: Job, models: Mapping[str, ChatModel], data: str) -> LanguageSteps:
         if self.settings.agent.components == _LOCAL:
-            return LocalComponents(shared_minilm(), open_questions=open_questions_file(data))
+            return LocalSteps(shared_minilm(), open_questions=open_questions_file(data))
         if self.settings.agent.components == _FINETUNED:
             return FineTunedChooser(shared_minilm(), models["agent"])
         return ChatSteps(models["agent"], sampling=self.settings.models.agent.sampling.with_seed(job.seed))

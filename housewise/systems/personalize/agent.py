@@ -10,7 +10,7 @@ from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, Plan, Planner
 from housewise.controller.skills import ActionStatus
 from housewise.core.record import Event
-from housewise.people.house.reaction_notes import reaction_note, spoken_places
+from housewise.people.house.reaction_notes import reaction_note
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.personalize.alternative_plans import try_plan
 from housewise.systems.personalize.plan_events import make_plan_event
@@ -18,6 +18,7 @@ from housewise.systems.personalize.record import ActionEvent, SummaryEvent
 from housewise.systems.personalize.world import HouseWorld
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
+from housewise.worlds.house.spoken_names import spoken_places
 
 
 class PlannerAgent:

@@ -19,7 +19,6 @@ from housewise.core.text_files import is_file
 from housewise.core.user_code import referenced_file
 from housewise.language.embedder import Embedder, has_minilm, shared_minilm
 from housewise.language.replay import ReplayChatModel
-from housewise.people.house.reaction_notes import spoken_places
 from housewise.people.memory import Memory, MemoryFolder, RulesFile
 from housewise.rollout.episode_loop import EpisodeLimits
 from housewise.rollout.scores import Score
@@ -45,7 +44,7 @@ from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.held_out_kinds import held_out_kinds
 from housewise.worlds.house.scene import Scene
 from housewise.worlds.house.simulator import check_simulator
-from housewise.worlds.house.spoken_names import spoken_name
+from housewise.worlds.house.spoken_names import spoken_name, spoken_places
 from housewise.worlds.house.tasks import resolve_preferences
 
 _REPLAY = "replay"

@@ -9,7 +9,7 @@ from typing import Any
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.controller.robot import ActionResult, RobotInHouse
 from housewise.controller.skills import ActionStatus
-from housewise.people.house.reaction_notes import reaction_note, spoken_places
+from housewise.people.house.reaction_notes import reaction_note
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.personalize.record import (
     ActionEvent,
@@ -18,6 +18,7 @@ from housewise.worlds.base import Step
 from housewise.worlds.house.high_level_actions import ActionKind
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph
 from housewise.worlds.house.shortest_steps import estimate_shortest_steps
+from housewise.worlds.house.spoken_names import spoken_places
 
 _PREREQUISITES = frozenset({ActionKind.PICK_UP, ActionKind.PLACE})
 

@@ -20,11 +20,11 @@ from housewise.agent.stars.goal_memory import LearnedGoals
 from housewise.agent.stars.goal_notes import goals_from_notes
 from housewise.agent.stars.lessons import GoalSelector
 from housewise.agent.stars.nearest_meaning import NearestMeaning
+from housewise.agent.stars.other_selectors import AllRotationsSelector, RatingSelector, ShortlistSelector
 from housewise.agent.stars.oversight import OversightUser, RespondentUser, SimulatedUser
 from housewise.agent.stars.planning import plan_goal
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.retrieval import RetrievalConfig
-from housewise.agent.stars.selection import RatingSelector, RotationSelector, ShortlistSelector
 from housewise.agent.stars.stars_loop import GoalLearner, NumberedSelector
 from housewise.agent.stars.tasks import StarsTask as Room_Task
 from housewise.core.errors import UserError
@@ -210,7 +210,7 @@ class Stars(SharedSimulatorSystem[StarsSettings]):
             return RatingSelector(model, self._prompts)
         if self.settings.agent.selection == "numbered":
             return NumberedSelector(model, self._prompts, hints=parts.hints)
-        return RotationSelector(model, self._prompts, parts.hints)
+        return AllRotationsSelector(model, self._prompts, parts.hints)
 
     def _user(
         self, task: Room_Task, analyser: GoalAnalyser, models: Mapping[str, ChatModel], person: str, seed: int

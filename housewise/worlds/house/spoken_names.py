@@ -7,6 +7,9 @@ LLM-Personalize (``bathroom 0 table 7``, ``picture frame 1``).
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
+
+from housewise.worlds.house.scene import Scene
 
 HOUSE, ROBOT = "house", "robot"
 """Reserved names of the house and of the robot."""
@@ -44,3 +47,24 @@ def remove_numbers(name: str) -> str:
 def kind_from_name(name: str) -> str:
     """Return the kind of a room key or name: ``living_room_0`` and ``living room 0`` become ``living room``."""
     return spoken_name(_NUMBER.sub("", name))
+
+
+@dataclass(frozen=True)
+class SpokenPlace:
+    """A receptacle as people speak of it.
+
+    Attributes:
+        receptacle: Kind of receptacle, such as ``"shelf"``.
+        room: Kind of the room in which it stands, or None.
+    """
+
+    receptacle: str
+    room: str | None = None
+
+
+def spoken_places(scene: Scene) -> dict[str, SpokenPlace]:
+    """Return the receptacles of a house, by name, as people speak of them."""
+    rooms = {room.name: room.kind for room in scene.rooms}
+    return {
+        place.name: SpokenPlace(place.kind, rooms[place.room] if place.room else None) for place in scene.receptacles
+    }

@@ -12,7 +12,7 @@ from housewise.agent.clipr.action_choice import Inference
 from housewise.agent.clipr.actions import AskCorrection, CliprObservation, Play
 from housewise.agent.clipr.critic_settings import CriticSettings
 from housewise.agent.clipr.language_steps import Guidance, LabelledExample
-from housewise.agent.clipr.local_steps.local_components import LocalComponents
+from housewise.agent.clipr.local_steps.local_steps import LocalSteps
 from housewise.agent.clipr.method_inputs import MethodFunction, MethodInputs
 from housewise.agent.clipr.methods import METHODS
 from housewise.language.embedder import MiniLM
@@ -35,7 +35,7 @@ def minilm() -> MiniLM:
     return MiniLM()
 
 
-class Watched(LocalComponents):
+class Watched(LocalSteps):
     """Remembers what its choices rested on."""
 
     def choose(self, situations, guidance):  # type: ignore[no-untyped-def]

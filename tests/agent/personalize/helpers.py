@@ -12,10 +12,10 @@ from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.language.base import ChatRequest, Reply, TokenLogprob
 from housewise.language.embedder import Vectors
 from housewise.language.replay import ReplayChatModel
-from housewise.people.house.reaction_notes import SpokenPlace
 from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
+from housewise.worlds.house.spoken_names import SpokenPlace
 
 JUDGING = NotesContext(NotesTemplate.load("judging"))
 PLACES = {

@@ -12,7 +12,8 @@ from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.core.errors import UserError
 from housewise.language.base import Sampling
-from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
+from housewise.people.house.reaction_notes import reaction_note
+from housewise.worlds.house.spoken_names import SpokenPlace
 from tests.agent.personalize.helpers import RecordingModel, house, recalled
 
 NOTES = NotesTemplate.load("notes")

@@ -11,10 +11,10 @@ from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.scripted_planner import ScriptedPlanner, WantsFunction
 from housewise.language.embedder import shared_minilm
-from housewise.people.house.reaction_notes import SpokenPlace
 from housewise.people.memory import About, Memory, Note
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
+from housewise.worlds.house.spoken_names import SpokenPlace
 from tests.agent.personalize.helpers import LetterEmbedder
 
 SIMILAR = placements_of_similar_kinds

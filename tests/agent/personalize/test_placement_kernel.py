@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from housewise.agent.personalize.placement_kernel import KERNEL, PlacementKernel, PlacementNote, placement_notes
 from housewise.language.embedder import shared_minilm
-from housewise.people.house.reaction_notes import SpokenPlace
+from housewise.worlds.house.spoken_names import SpokenPlace
 from tests.agent.personalize.helpers import LetterEmbedder, make_note
 
 SINK, COUNTER, BED = SpokenPlace("sink", "kitchen"), SpokenPlace("counter", "kitchen"), SpokenPlace("bed", "bedroom")

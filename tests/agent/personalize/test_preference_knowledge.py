@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 from housewise.agent.personalize.placement_candidates import KnownPlacements, find_candidates, known_placements
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
-from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
+from housewise.people.house.reaction_notes import reaction_note
 from housewise.people.memory import Memory, Note
+from housewise.worlds.house.spoken_names import SpokenPlace
 from tests.agent.personalize.helpers import PLACES, LetterEmbedder, house, make_note, recalled
 
 

@@ -10,8 +10,9 @@ from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import make_llm_planner
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, Reply, RequestError, Sampling
-from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
+from housewise.people.house.reaction_notes import reaction_note
 from housewise.people.memory import About, Memory, MemoryFolder, Note, RulesFile
+from housewise.worlds.house.spoken_names import SpokenPlace
 from tests.agent.personalize.helpers import PLACES, LetterEmbedder, RecordingModel, house, make_note
 
 NOTES = NotesContext(NotesTemplate.load("notes"))

@@ -6,10 +6,10 @@ from housewise.agent.stars.analysis_and_repair import repair_candidates
 from housewise.agent.stars.data_files import load_task
 from housewise.agent.stars.lessons import GoalQuestion, UserDialogue
 from housewise.agent.stars.model_usage import ModelUsage
+from housewise.agent.stars.other_selectors import AllRotationsSelector, RotatedSelector
 from housewise.agent.stars.oversight import RespondentUser, SimulatedUser
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.responses import GoalAnalysis, GoalCandidate, Mismatch, MismatchKind, RetrievedGoal
-from housewise.agent.stars.selection import RotatedSelector, RotationSelector
 from housewise.agent.stars.stars_loop import LikeliestSelector, NumberedSelector
 from housewise.people.terminal_respondent import TerminalRespondent
 from tests.agent.stars.conftest import Analyse
@@ -110,12 +110,12 @@ def test_likelihood_over_all_rotations_does_not_lean_to_a_place() -> None:
         return [(" 1", sure, {" 2": 0.2, " 3": 0.1, " 99": 0.05, "one": 0.01})]
 
     usage = ModelUsage()
-    choice = RotationSelector(ScriptedModel({}, choose=leaning), load_prompts()).select(
+    choice = AllRotationsSelector(ScriptedModel({}, choose=leaning), load_prompts()).select(
         task, task["milk"], GOALS, usage
     )
     assert choice.candidate.text == "the goal is c" and usage.calls == {"selection": 3}
     silent = ScriptedModel({}, choose=lambda prompt: [("I", 0.9)])
-    assert RotationSelector(silent, load_prompts()).select(task, task["milk"], GOALS, ModelUsage()).fallback
+    assert AllRotationsSelector(silent, load_prompts()).select(task, task["milk"], GOALS, ModelUsage()).fallback
 
 
 @pytest.mark.parametrize(

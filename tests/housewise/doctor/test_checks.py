@@ -289,7 +289,9 @@ def test_adapters_whole_and_damaged(tmp_path: Path) -> None:
     assert check_adapter("a", tmp_path).state == "broken"
     config.write_text('{"base_model_name_or_path": "smollm2"}')
     assert "no weights" in check_adapter("a", tmp_path).details
-    assert check_adapter("a", tmp_path).remedy == f"git checkout {tmp_path}"
+    assert check_adapter("a", tmp_path).remedy == "python -m pip install --force-reinstall --no-deps housewise"
+    (tmp_path / ".git").mkdir()
+    assert check_adapter("a", config.parent).remedy == f"git checkout {tmp_path}"
     (tmp_path / "adapter_model.safetensors").write_bytes(b"")
     assert check_adapter("a", tmp_path) == Finding("models", "adapter a", "ok", "for smollm2")
 

@@ -8,13 +8,14 @@ import pytest
 
 pytest.importorskip("openai")
 
-from housewise.people.house.reaction_notes import SpokenPlace, reaction_note
+from housewise.people.house.reaction_notes import reaction_note
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run
 from housewise.systems.personalize.record import PlanEvent, SummaryEvent
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
+from housewise.worlds.house.spoken_names import SpokenPlace
 from tests.language.conftest import Body, ChatServer, Handler, completion
 
 

@@ -11,12 +11,12 @@ from housewise.agent.stars.goal_grammar import GoalLanguage
 from housewise.agent.stars.goal_memory import LearnedGoals
 from housewise.agent.stars.goal_notes import goals_from_notes
 from housewise.agent.stars.lessons import GoalSelector, LearnedGoal, ObjectLesson
+from housewise.agent.stars.other_selectors import ShortlistSelector
 from housewise.agent.stars.oversight import OversightUser, SimulatedUser
 from housewise.agent.stars.planning import plan_goal
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.retrieval import RetrievalConfig
 from housewise.agent.stars.search_tree import TreeThresholds
-from housewise.agent.stars.selection import ShortlistSelector
 from housewise.agent.stars.stars_loop import GoalLearner, NumberedSelector
 from housewise.agent.stars.tasks import StarsTask
 from housewise.core.record import Header, Record

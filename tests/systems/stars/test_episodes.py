@@ -9,10 +9,10 @@ import pytest
 
 from housewise.agent.stars.goal_memory import GoalGeneralisation, LearnedGoals, keep_latest
 from housewise.agent.stars.lessons import LearnedGoal
+from housewise.agent.stars.other_selectors import MAX_OPTIONS, RatingSelector
 from housewise.agent.stars.oversight import RespondentUser, SimulatedUser
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.search_tree import TreeThresholds
-from housewise.agent.stars.selection import MAX_OPTIONS, RatingSelector
 from housewise.agent.stars.tasks import TaskObject
 from housewise.core.errors import UserError
 from housewise.language.completion import Continuation, GenerationLimits, TextScore, Token

@@ -10,9 +10,9 @@ import pytest
 pytest.importorskip("openai")
 
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
-from housewise.people.house.reaction_notes import SpokenPlace
 from housewise.people.memory import MemoryFolder
 from housewise.systems.stars.record import ManipulationEvent
+from housewise.worlds.house.spoken_names import SpokenPlace
 from tests.commands import run_module
 from tests.language.conftest import ChatServer, fails
 from tests.servers import serving

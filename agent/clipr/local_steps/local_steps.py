@@ -54,7 +54,7 @@ _EDGES = STOP_WORDS | frozenset(_FILLERS.split())
 """Words without meaning at the beginning or end of a wish."""
 
 
-class LocalComponents:
+class LocalSteps:
     """Performs the language steps of CLIPR and its baselines without a language model.
 
     Args:

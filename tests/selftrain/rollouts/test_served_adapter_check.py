@@ -10,7 +10,7 @@ from housewise.core.files import write_json
 from housewise.core.validation import read_model
 from housewise.selftrain.examples import Demonstration
 from housewise.selftrain.rollouts.engine import QUANTIZED
-from housewise.selftrain.rollouts.logprob_check import LogprobComparison, compare_logprobs
+from housewise.selftrain.rollouts.served_adapter_check import LogprobComparison, compare_logprobs
 from housewise.selftrain.trainers import ModelReference, logprobs
 from housewise.selftrain.trainers.logprobs import LogprobRequest, ScoredPair
 from tests.selftrain.tiny import save_talker

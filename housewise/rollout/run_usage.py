@@ -1,16 +1,14 @@
-"""Tokens and seconds that a run has used, and how its limits are checked."""
+"""Tokens and seconds that a run has used, and the interface that counts them; ``run_meter`` checks the limits."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Protocol
 
 from pydantic import Field
 
-from housewise.core.errors import UserError
 from housewise.core.record import Frozen, Seconds, Tokens
 from housewise.rollout.failures import RunEndedError
-from housewise.rollout.system import System
 
 
 class LimitReachedError(RunEndedError):
@@ -78,19 +76,3 @@ class RunUsage(Frozen):
             completion_tokens=before.completion_tokens + completion_tokens,
         )
         return self.model_copy(update={"models": {**self.models, model: now}})
-
-
-def check_prices(system: System[Any]) -> None:
-    """Check that every model has a price if the cost is limited.
-
-    Raises:
-        UserError: A model has no price.
-    """
-    execution = system.settings.execution
-    models = [getattr(system.settings.models, role).model for role in system.roles]
-    for name in models if execution.max_cost is not None else []:
-        if name not in execution.prices:
-            raise UserError(
-                f"max_cost={execution.max_cost:g}: model {name} has no price; give it per million tokens, as in "
-                f"'prices={{{name}: {{prompt: 0.5, reply: 1.5}}}}'"
-            )

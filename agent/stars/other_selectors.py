@@ -35,17 +35,17 @@ class RotatedSelector(NumberedSelector):
     def order(self, candidates: Sequence[GoalCandidate]) -> list[GoalCandidate]:
         """See NumberedSelector.order."""
         shown = super().order(candidates)
-        turn = self._rotation % len(shown)
-        return shown[turn:] + shown[:turn]
+        places = self._rotation % len(shown)
+        return shown[places:] + shown[:places]
 
 
-class RotationSelector:
+class AllRotationsSelector:
     """Selects the goal whose number is most probable as the answer, summed over all rotations of the options.
 
     Every option appears at every position once, which cancels the model's preference for positions.
 
     Args:
-        model: Reports alternatives of its answer's token.
+        model: Reports the most probable first tokens of its answer.
         prompts: Prompt templates.
         hints: Whether the prompt includes facts about the house (STARS*).
     """
@@ -61,18 +61,19 @@ class RotationSelector:
         if len(candidates) == 1:
             return GoalSelection(candidates[0])
         shown = sorted(candidates, key=lambda candidate: candidate.response.probability)
-        turns = [shown[turn:] + shown[:turn] for turn in range(len(shown))]
+        rotations = [shown[places:] + shown[:places] for places in range(len(shown))]
         questions = [
-            construct_selection_prompt(self._prompts, task, about, [each.text for each in order]) for order in turns
+            construct_selection_prompt(self._prompts, task, about, [each.text for each in order]) for order in rotations
         ]
         replies = self._model.answer(self._system, questions)
         usage.add(SELECTION, replies)
         scores = [0.0] * len(shown)
-        for turn, reply in enumerate(replies):
+        for rotation, reply in enumerate(replies):
             for token in reply.first:
                 said = _NUMBER.fullmatch(token.text)
                 if said and 1 <= int(said[1]) <= len(shown):
-                    scores[(turn + int(said[1]) - 1) % len(shown)] += token.probability
+                    # Option n of an order rotated by r is shown[(r + n - 1) % len(shown)].
+                    scores[(rotation + int(said[1]) - 1) % len(shown)] += token.probability
         options = tuple(candidate.text for candidate in shown)
         if not any(scores):
             return GoalSelection(most_probable(candidates), options, "", fallback=True)
@@ -83,7 +84,7 @@ class RotationSelector:
 class RatingSelector:
     """Selects the goal with the highest mean token log-probability after the prompt that asks for a goal.
 
-    Neither who retrieved a goal nor its probability at retrieval matters.
+    The retriever of a goal and its probability at retrieval are ignored.
 
     Args:
         model: Rates texts.
@@ -112,7 +113,7 @@ class RatingSelector:
 
 
 class ShortlistSelector:
-    """Lets another selector select among the most probable goals only.
+    """Lets another selector select among the ``MAX_OPTIONS`` most probable goals.
 
     Args:
         selector: Selects among them.
