@@ -59,14 +59,22 @@ def remaining_phases(config: SelfTrainingConfig, folder: Path) -> Iterator[Plann
                 if config.lessons:
                     yield PlannedPhase("lessons")
             else:
-                tasks = config.run_settings(config.training_tasks, repeats=config.grow.repeats)
-                yield _episodes_phase(f"{name}: grow", tasks)
+                yield _episodes_phase(f"{name}: grow", config.grow_settings(0))
             yield PlannedPhase(f"{name}: train", is_training=True)
         yield from _evaluation_phases(config, name)
 
 
+def next_iteration(name: str, iterations: int) -> int | None:
+    """Return the number of the iteration that plays with the model of a phase, counted from 0; None after the last."""
+    following = [UNTRAINED, *model_phases(iterations)].index(name)
+    return following - 1 if 0 < following <= iterations else None
+
+
 def _evaluation_phases(config: SelfTrainingConfig, name: str) -> Iterator[PlannedPhase]:
+    is_followed = next_iteration(name, config.iterations) is not None
     for tasks in config.evaluation.tasks:
+        if is_followed and config.is_grown(tasks):
+            continue
         yield _episodes_phase(f"{name}: {tasks.name}", config.evaluation_settings(tasks))
 
 

@@ -9,10 +9,12 @@ from typing import Literal
 
 import numpy as np
 
-from housewise.agent.personalize.judgement_text import split_judgements
+from housewise.agent.personalize.judgement_text import find_judged_kinds, split_judgements
 from housewise.agent.personalize.step_phrasing import strip_numbering
+from housewise.language.adapters import adapter_defaults
 from housewise.language.base import ended_at_limit
 from housewise.selftrain.examples import EpisodeDemonstration
+from housewise.selftrain.trainers import ModelReference
 from housewise.systems.personalize.record import AlternativeReply, HouseRecord, PlanEvent, displaced_objects
 
 LearningTarget = Literal["raw", "executed", "verified", "relabelled"]
@@ -126,3 +128,9 @@ def _untested_spans(tried: AlternativeReply, reply: str) -> tuple[tuple[int, int
         return any(line.startswith(f"{thing} ") and line.endswith(f": {place}") for thing, place in placements)
 
     return tuple((start, end) for start, end in judgement_spans(reply) if not is_tested(reply[start:end]))
+
+
+def familiar_kinds(start: ModelReference, examples: Sequence[EpisodeDemonstration]) -> list[str] | None:
+    """Return the kinds of objects that a model has learned to judge, including those of new examples."""
+    kinds = set(adapter_defaults(start.adapter).get("familiar_kinds", ()))
+    return sorted(kinds.union(*(find_judged_kinds(example.reply) for example in examples))) or None

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from housewise.agent.personalize.judgement_text import find_judged_kinds
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.core.console import print_event, print_note
 from housewise.core.errors import UserError
@@ -24,8 +23,18 @@ from housewise.selftrain.examples import EpisodeDemonstration
 from housewise.selftrain.personalize.filters import FilterSettings, apply_filter, demonstration_statistics, find_filter
 from housewise.selftrain.personalize.lessons import generate_lessons, generate_lessons_about
 from housewise.selftrain.personalize.phase_memories import PhaseMemories
-from housewise.selftrain.personalize.planned_phases import DEMONSTRATE, UNTRAINED, iteration_name, model_phases
-from housewise.selftrain.personalize.record_demonstrations import demonstrations_from_record, sample_per_episode
+from housewise.selftrain.personalize.planned_phases import (
+    DEMONSTRATE,
+    UNTRAINED,
+    iteration_name,
+    model_phases,
+    next_iteration,
+)
+from housewise.selftrain.personalize.record_demonstrations import (
+    demonstrations_from_record,
+    familiar_kinds,
+    sample_per_episode,
+)
 from housewise.selftrain.personalize.relabelling import PreferenceVotes, relabel
 from housewise.selftrain.personalize.settings import (
     LessonsConfig,
@@ -239,15 +248,8 @@ class SelfTraining:
     def _grow_and_filter(self, iteration: int, model: ModelReference) -> list[EpisodeDemonstration]:
         """Play the training tasks with a model, and return the replies that the filter keeps."""
         name, before = iteration_name(iteration), iteration_name(iteration - 1) if iteration else IMITATE
-        grow, settings = self.config.grow, self.config.filter
-        changed = {"temperature": grow.temperature, "top_p": grow.top_p, "n": grow.replies}
-        sampling = self.config.run.models.agent.sampling.model_copy(update=changed)
-        # Each iteration has its own random numbers; a model that has learned little would else repeat its plans.
-        series, folder = self.config.run.tasks.rng_stream + iteration, self.folder / name / "grow"
-        changes = {"repeats": grow.repeats, "rng_stream": series, **self._model_settings(before, model)}
-        changes |= self._memories.learning_settings(before, folder)
-        config = self.config.run_settings(self.config.training_tasks, sampling=sampling, **changes)
-        self._play_model(f"{name}: grow", before, model, config, folder)
+        settings = self.config.filter
+        self._grow(iteration, before, model)
         options = FilterSettings(iteration, tuple(settings.thresholds), settings.max_per_object, self._seed + iteration)
         kept, report = apply_filter(settings.name, self._grown_demonstrations(iteration), options)
         write_json(self.folder / name / "filter.json", report)
@@ -255,23 +257,27 @@ class SelfTraining:
         print_event(f"{self.folder / name}: {size}{'' if kept else '; nothing to learn, the model stays as it is'}")
         return kept
 
+    def _grow(self, iteration: int, before: str, model: ModelReference) -> dict[str, Any]:
+        """Play the training tasks with the model of the phase before, and return the figures."""
+        name = iteration_name(iteration)
+        folder = self.folder / name / "grow"
+        changes = {**self._model_settings(before, model), **self._memories.learning_settings(before, folder)}
+        return self._play_model(f"{name}: grow", before, model, self.config.grow_settings(iteration, **changes), folder)
+
     def _grown_demonstrations(self, iteration: int) -> list[EpisodeDemonstration]:
         """Return the replies of an iteration, with the text that is learned; see LearningTarget."""
         records = read_house_records(self._grow_episodes(iteration))
-        if self.config.target == "relabelled":
-            votes, folder = self._votes(iteration + 1), self._grow_episodes(iteration).parent
-            tasks = self.config.run_settings(self.config.training_tasks).tasks
-            return [
-                example
-                for record in records
-                for example in relabel(
-                    record, self._context, votes, self._memories.recalled_knowledge(record, folder, tasks)
-                )
-            ]
+        if (target := self.config.target) != "relabelled":
+            prefix = self._template.prefix
+            return [example for record in records for example in demonstrations_from_record(record, prefix, target)]
+        votes, folder = self._votes(iteration + 1), self._grow_episodes(iteration).parent
+        tasks = self.config.run_settings(self.config.training_tasks).tasks
         return [
             example
             for record in records
-            for example in demonstrations_from_record(record, self._template.prefix, self.config.target)
+            for example in relabel(
+                record, self._context, votes, self._memories.recalled_knowledge(record, folder, tasks)
+            )
         ]
 
     def _memory_lessons(self, iterations: int, count: int) -> list[EpisodeDemonstration]:
@@ -304,7 +310,7 @@ class SelfTraining:
             "system": run.system,
             **run.agent.model_dump(mode="json"),
             **run.models.agent.model_dump(mode="json"),
-            "familiar_kinds": _familiar_kinds(start, examples),
+            "familiar_kinds": familiar_kinds(start, examples),
         }
         defaults = {key: settings[key] for key in AdapterConfig.model_fields if key in settings}
         self._engine.pause()
@@ -316,16 +322,26 @@ class SelfTraining:
         """Return a phase's line of the summary: the model, and its figures for each set of tasks."""
         figures = {}
         for tasks in self.config.evaluation.tasks:
-            changes = {**self._model_settings(name, model), **self._memories.frozen_settings(name)}
-            config = self.config.evaluation_settings(tasks, **changes)
-            folder = self.folder / name / "evaluation" / tasks.name
-            played = self._play_model(f"{name}: {tasks.name}", name, model, config, folder)
+            played = self._play_evaluation(name, model, tasks)
             failed = played["failed"]["episodes"]
             figures[tasks.name] = played["overall"] | ({"failed": failed} if failed else {})
         phase = {"version": VERSION, "phase": name, **model.model_dump(), "evaluation": figures}
         write_json(self.folder / name / "evaluation" / "metrics.json", phase)
         self._observer.end_phase(phase)
         return phase
+
+    def _play_evaluation(self, name: str, model: ModelReference, tasks: NamedTasksConfig) -> dict[str, Any]:
+        """Return the figures of a phase for some tasks.
+
+        If the next iteration plays the same tasks in the same way, its episodes are played now and are those measured.
+        """
+        folder = self.folder / name / "evaluation" / tasks.name
+        iteration = next_iteration(name, self.config.iterations)
+        if iteration is not None and self.config.is_grown(tasks) and not has_episodes(folder / "episodes"):
+            return self._grow(iteration, name, model)
+        changes = {**self._model_settings(name, model), **self._memories.frozen_settings(name)}
+        config = self.config.evaluation_settings(tasks, **changes)
+        return self._play_model(f"{name}: {tasks.name}", name, model, config, folder)
 
     def _model_settings(self, phase: str, model: ModelReference) -> dict[str, Any]:
         """Return the settings of a run that asks the model of a phase."""
@@ -382,9 +398,3 @@ class SelfTraining:
                 f"{self.folder}: evaluations named {tasks.name} are of other tasks as well ({', '.join(others[:3])}); "
                 "give the new tasks another name in evaluation.tasks, or choose another folder with --out"
             )
-
-
-def _familiar_kinds(start: ModelReference, examples: Sequence[EpisodeDemonstration]) -> list[str] | None:
-    """Return the kinds of objects that a model has learned to judge, including those of new examples."""
-    kinds = set(adapter_defaults(start.adapter).get("familiar_kinds", ()))
-    return sorted(kinds.union(*(find_judged_kinds(example.reply) for example in examples))) or None

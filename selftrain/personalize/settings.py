@@ -284,6 +284,21 @@ class SelfTrainingConfig(Settings):
         """Return the settings of a run that evaluates a model on some tasks; see run_settings."""
         return self.run_settings(tasks, repeats=tasks.repeats or self.evaluation.repeats, **changes)
 
+    def grow_settings(self, iteration: int, **changes: Any) -> PersonalizeSettings:
+        """Return the settings of the run in which an iteration plays the training tasks; see run_settings."""
+        grow = self.grow
+        changed = {"temperature": grow.temperature, "top_p": grow.top_p, "n": grow.replies}
+        sampling = self.run.models.agent.sampling.model_copy(update=changed)
+        # Each iteration has its own random numbers; a model that has learned little would else repeat its plans.
+        series = self.run.tasks.rng_stream + iteration
+        changes = {"sampling": sampling, "repeats": grow.repeats, "rng_stream": series, **changes}
+        return self.run_settings(self.training_tasks, **changes)
+
+    def is_grown(self, tasks: NamedTasksConfig) -> bool:
+        """Return whether an iteration plays these tasks as an evaluation of the model before it would."""
+        reads_memory = self.run.memory.start is not None
+        return not reads_memory and self.evaluation_settings(tasks) == self.grow_settings(0)
+
     def demonstration_settings(self, **changes: Any) -> PersonalizeSettings:
         """Return the settings of the run that demonstrates; see run_settings."""
         tasks = self.demonstrations

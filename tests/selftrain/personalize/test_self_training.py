@@ -330,3 +330,16 @@ def test_what_cannot_work_is_said_before_anything_is_played(
     with pytest.raises(UserError, match=message):
         SelfTraining(config, tmp_path / "out", Unheard())
     assert not (tmp_path / "out").exists()
+
+
+def test_episodes_that_the_next_iteration_collects_measure_the_model(learner: Learner) -> None:
+    out = learner.folder / "collected"
+    sampling = ["run.sampling.temperature=1", "run.sampling.top_p=1", "grow.temperature=1", "grow.top_p=1"]
+    tasks = "evaluation.tasks=[{name: train, episodes: train, houses: 2, seed: 2000}]"
+    more = ["iterations=1", "replay_fraction=0", "evaluation.untrained=false", "evaluation.repeats=1", tasks]
+    status, _, errors = learner.run(out, *sampling, *more)
+    assert status == 0, errors
+    imitated, improved = json.loads((out / "summary.json").read_text())["phases"]
+    collected = json.loads((out / "iteration-1" / "grow" / "metrics.json").read_text())["overall"]
+    assert imitated["evaluation"]["train"] == collected and collected["episodes"] == 2
+    assert [path.parts[-3] for path in out.glob("*/evaluation/train")] == [improved["phase"]] == ["iteration-1"]

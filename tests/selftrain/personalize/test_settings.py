@@ -14,6 +14,7 @@ from housewise.core.errors import UserError
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run
+from housewise.selftrain.personalize.planned_phases import remaining_phases
 from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import generated_house_tasks, load_selftraining
 from housewise.selftrain.training_folder import TrainingObserver, play_run
@@ -128,3 +129,16 @@ def test_a_few_episodes_that_fail_are_left_out(tmp_path: Path, spoilt: int, goes
         return
     figures = play_run("demonstrate", run, heard, max_failed=0.25)
     assert (figures["overall"]["episodes"], figures["failed"]["episodes"]) == (4, 1) and len(heard.failed) == 1
+
+
+def test_an_evaluation_that_an_iteration_plays_is_not_played_twice(tmp_path: Path) -> None:
+    paper = load_selftraining(Path("paper"), {"run": {"tasks": {"data": None}}})
+    train, test = paper.evaluation.tasks
+    assert paper.is_grown(train) and not paper.is_grown(test)
+    names = [phase.name for phase in remaining_phases(paper, tmp_path)]
+    assert "iteration-1: grow" in names and "imitate: train" in names  # the latter is the training
+    played = [phase.name for phase in remaining_phases(paper, tmp_path) if phase.episodes]
+    assert [name for name in played if name.endswith(": train")] == ["untrained: train", "iteration-2: train"]
+    for changes in ("grow.temperature=0.5", "grow.replies=2", "evaluation.repeats=1", "run.memory.start=ada"):
+        other = load_selftraining(Path("paper"), {"run": {"tasks": {"data": None}}}, [changes])
+        assert not other.is_grown(other.evaluation.tasks[0]), changes
