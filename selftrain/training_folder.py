@@ -213,10 +213,23 @@ class TrainingFolder:
         earlier = read_training_settings(self.config_file, type(config), description)
         self.check_settings(earlier.identity(learned), config.identity(learned), "training")
 
-    def check_trainer(self, config: TrainingConfig) -> None:
-        """Check that a model can be trained with some settings, before anything is played; see Trainer.check."""
+    def check_trainer(self, config: TrainingConfig, has_rollouts: bool = False) -> None:
+        """Check that a model can be trained with some settings, before anything is played; see Trainer.check.
+
+        Args:
+            config: Settings of the training.
+            has_rollouts: Whether servers can play the episodes of this training; see RolloutsConfig.
+
+        Raises:
+            UserError: It cannot.
+        """
         if self.base_url and config.trainer == "local":
             remedy = f"leave it out, or set {config.key('trainer')}=openai"
+            if has_rollouts:
+                remedy += (
+                    "; to train here and play behind a vLLM server, use --model local:FOLDER_OR_HUB_NAME --rollouts "
+                    "vllm=URL"
+                )
             raise UserError(f"base_url: training on this machine asks no server; {remedy}")
         self._open_trainer(config, ignore_progress).check(self.start)
 

@@ -4,7 +4,8 @@
 
 It takes vLLM's other options as well. Faults: ``ignores`` (adapters are loaded and not applied), ``first`` (all names
 answer with the first adapter that was loaded), ``forgets`` (an adapter is gone after two replies), ``neither``
-(adapters are loaded but not listed), ``template`` (it reads another system message). $LORA_SERVER_FAULT is another way
+(adapters are loaded but not listed), ``template`` (it reads another system message), ``targets`` (it supports no
+adapter of the layers that are trained). $LORA_SERVER_FAULT is another way
 to name a fault, and ``dies:FILE`` kills the server at its second reply with an adapter, if the file is there, which is
 then removed.
 """
@@ -88,6 +89,8 @@ class LoraServer(LocalServer):
         rank = json.loads(config.read_text())["r"]
         if rank > self._max_rank:
             return 400, _error(f"LoRA rank {rank} is greater than max_lora_rank {self._max_rank}.")
+        if self.fault == "targets":
+            return 400, _error(f"Loading lora {name} failed: unsupported target modules ['down_proj'] for this model.")
         self.adapters[name] = folder
         return 200, f"Success: LoRA adapter '{name}' added successfully."
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 _GOAL_OPTIONS = {"--system", "--config", "--model", "--adapter", "--log-to", "--out"}
 _OPTIONS = {
-    "adapt": _GOAL_OPTIONS | {"--person", "--base-url", "--workers", "--ray", "--fail-fast", "--quick"},
+    "adapt": _GOAL_OPTIONS | {"--person", "--base-url", "--workers", "--ray", "--rollouts", "--fail-fast", "--quick"},
     "basis": _GOAL_OPTIONS | {"--base-url", "--workers", "--ray", "--fail-fast", "--quick"},
     "stars": _GOAL_OPTIONS,
 }
@@ -135,7 +135,10 @@ def selftrain(
     if trained_system not in TRAINING_SYSTEMS.values():
         names = suggest_names(trained_system, sorted(TRAINING_SYSTEMS.values()))
         raise UserError(f"--system {trained_system}: has no training; {names}")
+    from housewise.selftrain.rollouts.settings import parse_rollouts
+
     run_options: dict[str, Any] = {"model": model, "adapter": adapter}
+    engine = parse_rollouts(rollouts)
     if trained_system in _OPTIONS:
         problem = f"does not concern the training of {trained_system}; leave it out"
         check_options(context, _OPTIONS[trained_system], problem)
@@ -143,7 +146,8 @@ def selftrain(
             run_options |= {"base_url": base_url, **vars(execution)}
         if trained_system == "adapt":
             run_options["person"] = house.person
-        _train_other(trained_system, config, {"run": run_options}, overrides or [], quick, out, log_to or [])
+        options = {"run": run_options, "rollouts": engine}
+        _train_other(trained_system, config, options, overrides or [], quick, out, log_to or [])
         return
     from housewise.core.settings import merge_nested
     from housewise.selftrain.personalize.quick_settings import LEFT_OUT, quick_settings
@@ -152,12 +156,10 @@ def selftrain(
         load_selftraining,
         selftraining_defaults,
     )
-    from housewise.selftrain.rollouts.settings import parse_rollouts
     from housewise.terminal.selftrain_progress import run_selftraining
 
     run_options |= {**vars(house), **vars(execution), "base_url": base_url}
     run_options["data"] = data_folder(house.data, houses, config, selftraining_defaults())
-    engine = parse_rollouts(rollouts)
     tasks = {} if houses is None else generated_house_tasks(houses, config)
     chosen = drop_unset(
         {"run": run_options, "iterations": iterations, "grow": {"repeats": repeats}, "rollouts": engine, **tasks}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.util import find_spec
+from pathlib import Path
 
 from housewise.core.errors import UserError
 from housewise.doctor.findings import Finding
@@ -12,6 +13,8 @@ from housewise.language.local.smollm2 import SMOLLM2
 MEMORY = "memory of the model"
 _SERVED_TOKENS = 8192
 _LEARNED_TOKENS = 256
+_RECIPE = Path("paper")
+"""Configuration whose longest example is estimated; its examples are longer than those of the default."""
 
 
 def is_local(model: str) -> bool:
@@ -40,6 +43,7 @@ def estimate_findings(model: str, cards: Sequence[int]) -> list[Finding]:
     """Return how much memory a model needs, and whether GPUs with so many bytes have it."""
     from housewise.language.local.architecture import context_length
     from housewise.language.local.weights import load_outline
+    from housewise.selftrain.personalize.settings import load_selftraining
     from housewise.selftrain.trainers.memory_check import CHECKPOINTED_PARAMETERS, model_shape
     from housewise.selftrain.trainers.memory_estimate import (
         SERVER_SHARE,
@@ -47,10 +51,9 @@ def estimate_findings(model: str, cards: Sequence[int]) -> list[Finding]:
         estimate_serving_memory,
         estimate_training_memory,
     )
-    from housewise.selftrain.trainers.settings import TrainingConfig
 
     network, _ = load_outline(model.partition(":")[2] or SMOLLM2, None)
-    shape, tokens = model_shape(network), TrainingConfig().max_example_tokens
+    shape, tokens = model_shape(network), load_selftraining(_RECIPE).training.max_example_tokens
     served = min(_SERVED_TOKENS, context_length(network.config))
     found = []
     for is_quantized in (False, True):
@@ -63,7 +66,8 @@ def estimate_findings(model: str, cards: Sequence[int]) -> list[Finding]:
         bits = ", 4 bits" if is_quantized else ""
         needed = estimate_training_memory(shape, load).total
         remedy = "" if is_quantized else "training.quantization=4bit"
-        found.append(_finding(f"training{bits}", f"for an example of {tokens} tokens", needed, 1.0, cards, remedy))
+        what = f"for an example of {tokens} tokens, the longest with --config {_RECIPE}"
+        found.append(_finding(f"training{bits}", what, needed, 1.0, cards, remedy))
         needed = estimate_serving_memory(shape, served, is_quantized=is_quantized).total
         remedy = "" if is_quantized else "rollouts.options=[--quantization, bitsandbytes]"
         what = f"for a prompt with its reply of {served} tokens"

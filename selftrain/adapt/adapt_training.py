@@ -99,7 +99,8 @@ class AdaptTraining:
         """
         trainings = (self.config.warm_up.training, self.config.imitation, self.config.preference)
         largest = max(trainings, key=lambda training: training.rank)
-        return open_engine(self.config.rollouts, folder, self.config.run.models.agent, largest, PREFIX)
+        run = self.config.run
+        return open_engine(self.config.rollouts, folder, run.models.agent, largest, PREFIX, run.execution.ray)
 
     def finished_model(self, folder: Path) -> TrainedModel | None:
         """Return the model of a training, or None where it is not finished."""
@@ -153,9 +154,9 @@ class AdaptTraining:
         """Check everything about the trainings that can be checked before an episode is played."""
         config, start = self.config, self._training.start
         if config.warm_up.people:
-            self._training.check_trainer(config.warm_up.training)
+            self._training.check_trainer(config.warm_up.training, has_rollouts=True)
         for training in (config.imitation, config.preference):
-            self._training.check_trainer(training)
+            self._training.check_trainer(training, has_rollouts=True)
             if config.warm_up.people:
                 _check_adapter_settings(training, config.warm_up.training)
         self.open_engine(self.folder).check(start)

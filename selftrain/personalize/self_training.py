@@ -86,8 +86,8 @@ class SelfTraining:
         self._context = NotesContext(self._template, config.run.agent.max_steps_per_plan)
         self._memories = PhaseMemories(config.run, folder)
         self._check_folder()
-        run, prefix = config.run, self._template.prefix
-        self._engine = open_engine(config.rollouts, folder, run.models.agent, config.training, prefix)
+        model, ray, prefix = config.run.models.agent, config.run.execution.ray, self._template.prefix
+        self._engine = open_engine(config.rollouts, folder, model, config.training, prefix, ray)
         self._check_settings()
 
     @property
@@ -127,7 +127,7 @@ class SelfTraining:
         if self._untrained_phases:
             if run.execution.ray is None:
                 Personalize(run).check_start()
-            self._training.check_trainer(config.training)
+            self._training.check_trainer(config.training, has_rollouts=True)
             self._engine.check(self._training.start)
 
     def run(self) -> dict[str, Any]:

@@ -17,7 +17,6 @@ from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.text_files import read_json
-from housewise.core.urls import is_loopback
 from housewise.core.user_folders import expand_user
 from housewise.language.adapters import adapter_folder
 from housewise.language.base import ChatModelError
@@ -30,6 +29,7 @@ from housewise.language.settings import ModelSettings
 from housewise.rollout.run import Run
 from housewise.selftrain.examples import Demonstration, EpisodeDemonstration, read_examples
 from housewise.selftrain.rollouts.served_adapter_check import compare_logprobs
+from housewise.selftrain.rollouts.server_checks import check_servable, check_servers
 from housewise.selftrain.rollouts.settings import RolloutsConfig
 from housewise.selftrain.rollouts.vllm_process import VllmProcess, served_rank
 from housewise.selftrain.trainers import ModelReference
@@ -59,7 +59,14 @@ _MAX_RESTARTS = 2
 
 
 class RolloutEngine:
-    """Where the model of a phase answers: in this program, unless a subclass says otherwise."""
+    """Where the model of a phase answers: in this program, unless a subclass says otherwise.
+
+    Args:
+        config: Settings of rollouts.
+    """
+
+    def __init__(self, config: RolloutsConfig) -> None:
+        self._config = config
 
     def check(self, start: ModelReference) -> None:
         """Check everything that can be checked before an episode is played.
@@ -67,6 +74,9 @@ class RolloutEngine:
         Raises:
             UserError: The model cannot be served.
         """
+        if unused := self._config.unused_keys:
+            engine = self._config.key("engine")
+            print_note(f"{', '.join(unused)}: without effect with {engine}={self._config.engine}; set {engine}=vllm")
 
     def training_config(self, config: TrainingConfig) -> TrainingConfig:
         """Return the settings of a training beside this engine."""
@@ -109,16 +119,24 @@ class VllmEngine(RolloutEngine):
         model: Settings of the model that is trained.
         training: Settings of its trainings.
         prefix: Beginning of the replies of prompts.
+        ray: Address of the Ray cluster that plays the episodes, or None for this machine.
 
     Raises:
         UserError: The model is not trained on this machine, or it is not there.
     """
 
     def __init__(
-        self, config: RolloutsConfig, folder: Path, model: ModelSettings, training: TrainingConfig, prefix: str
+        self,
+        config: RolloutsConfig,
+        folder: Path,
+        model: ModelSettings,
+        training: TrainingConfig,
+        prefix: str,
+        ray: str | None = None,
     ) -> None:
-        self._config, self._folder, self._model, self._training = config, folder, model, training
-        self._prefix = prefix
+        super().__init__(config)
+        self._folder, self._model, self._training = folder, model, training
+        self._prefix, self._ray = prefix, ray
         if model.model.partition(":")[0] != "local" or training.trainer != "local":
             raise UserError(
                 f"rollouts.engine=vllm: model {model.model} is not trained here; name a local model (--model "
@@ -146,6 +164,11 @@ class VllmEngine(RolloutEngine):
                 f"{training.key('method')}={training.method}: servers load adapters only; set {training.key('method')}"
                 "=lora, or rollouts.engine=local"
             )
+        if self._own is not None and self._ray is not None:
+            raise UserError(
+                "rollouts.engine=vllm: the server that is started answers this machine alone, not the others of Ray "
+                f"cluster {self._ray}; start servers that all its machines reach, and name them in rollouts.servers"
+            )
         _, tokenizer = load_outline(self._name, None)
         if not has_chat_template(tokenizer):
             raise ChatModelError(
@@ -153,17 +176,10 @@ class VllmEngine(RolloutEngine):
                 "train a model for chat, or set chat_template in its tokenizer_config.json"
             )
         if start.adapter is not None:
-            _check_servable(adapter_folder(start.adapter))
+            check_servable(adapter_folder(start.adapter))
         if self._own is not None:
             self._own.check()
-        for url in self._config.servers:
-            with closing(LoraServer(url)) as server:
-                server.base_model()
-                if not is_loopback(url):
-                    print_note(
-                        f"{server.address}: is not on this machine; whoever reaches a server that loads adapters can "
-                        "make it read files, so keep it in a private network"
-                    )
+        check_servers(self._config.servers)
 
     def training_config(self, config: TrainingConfig) -> TrainingConfig:
         """Return settings with which training has a process of its own, whose memory is free afterwards."""
@@ -222,7 +238,7 @@ class VllmEngine(RolloutEngine):
         if model.adapter is not None:
             if self._loaded not in (None, name, _BASE):
                 server.unload(str(self._loaded))
-            _check_servable(adapter_folder(model.adapter))
+            check_servable(adapter_folder(model.adapter))
             server.load(name, adapter_folder(model.adapter).resolve())
 
         def score(served: str) -> list[list[tuple[int, float]]]:
@@ -275,12 +291,17 @@ class VllmEngine(RolloutEngine):
 
 
 def open_engine(
-    config: RolloutsConfig, folder: Path, model: ModelSettings, training: TrainingConfig, prefix: str
+    config: RolloutsConfig,
+    folder: Path,
+    model: ModelSettings,
+    training: TrainingConfig,
+    prefix: str,
+    ray: str | None = None,
 ) -> RolloutEngine:
     """Return the engine that settings name; see VllmEngine."""
     if config.engine == "local":
-        return RolloutEngine()
-    return VllmEngine(config, folder, model, training, prefix)
+        return RolloutEngine(config)
+    return VllmEngine(config, folder, model, training, prefix, ray)
 
 
 def play_with_model(
@@ -328,21 +349,6 @@ def _source(name: str) -> str:
     """Return the folder or the Hugging Face name with which vLLM finds a model."""
     folder = smollm2_folder() if name == SMOLLM2 else expand_user(name)
     return str(folder.resolve()) if folder.is_dir() else name
-
-
-def _check_servable(folder: Path) -> None:
-    """Check that vLLM can serve an adapter.
-
-    Raises:
-        UserError: It cannot.
-    """
-    config: Mapping[str, Any] = read_json(folder / "adapter_config.json")
-    for key in ("use_dora", "modules_to_save"):
-        if config.get(key):
-            raise UserError(
-                f"{folder}: vLLM serves no adapter with {key}; start from a plain LoRA adapter, or set "
-                "rollouts.engine=local"
-            )
 
 
 def _invented_pair(number: int, prefix: str) -> Demonstration:

@@ -23,6 +23,10 @@ _SHARES = (0.75, 1.33)
 """Shares of an adapter's effect that rounding explains."""
 _NOISE_FACTOR = 3.0
 _SAME_MODEL = "serve the model that is trained, in its precision, or raise rollouts.max_difference"
+_RESTART = (
+    "restart the server and run the same command again; if the server's precision is lower than that of the training, "
+    "serve in that one, such as rollouts.options=[--dtype, float32]"
+)
 
 
 @dataclass(frozen=True)
@@ -89,15 +93,12 @@ def compare_logprobs(
     difference = _mean(served_effect - effect + served - trained)
     found = f"{share:.0%} of its effect of {_mean(effect):.3g} a token shows"
     if share < _APPLIED:
-        raise UserError(
-            f"{where}: does not apply the trained adapter ({found}); restart the server and run the same command again"
-        )
+        raise UserError(f"{where}: does not apply the trained adapter ({found}); {_RESTART}")
     limit = _NOISE_FACTOR * base_difference + (1.0 - _SHARES[0]) * _mean(effect)
     if not (_SHARES[0] <= share <= _SHARES[1] and difference <= limit):
         raise UserError(
             f"{where}: applies another adapter than the trained one, or with another scale ({found}, and "
-            f"log-probabilities differ by {difference:.3g} a token from the trainer's); restart the server and run the "
-            "same command again"
+            f"log-probabilities differ by {difference:.3g} a token from the trainer's); {_RESTART}"
         )
     return LogprobComparison(len(expected), len(served), base_difference, difference, _mean(effect), share)
 
@@ -119,7 +120,8 @@ def _check_tokens(where: str, number: int, expected: Sequence[int], served: Sequ
     raise UserError(
         f"{where}: reads prompt {number} in other tokens than the training, from token {shared + 2} on "
         f"({len(served) + 1} instead of {len(expected) + 1} tokens); serve the model that is trained, with its own "
-        "chat template and the same chat_template_kwargs"
+        "chat template and the same chat_template_kwargs; a model that thinks needs "
+        "run.chat_template_kwargs={enable_thinking: false}, in another folder if this one has episodes"
     )
 
 

@@ -9,11 +9,13 @@ from pydantic import Field, field_serializer, field_validator
 
 from housewise.core.errors import UserError
 from housewise.core.redaction import redact_url
-from housewise.core.setting_marks import EXECUTION
+from housewise.core.setting_effects import list_marked_settings
+from housewise.core.setting_marks import Affects
 from housewise.core.settings import MAX_COUNT, Command, Settings
 from housewise.core.urls import is_web_url
 
 _SERVER = re.compile(r"/v1/?$")
+_IF_VLLM = Affects("execution", needs=("engine", "vllm"))
 
 
 class RolloutsConfig(Settings):
@@ -22,22 +24,28 @@ class RolloutsConfig(Settings):
     engine: Literal["local", "vllm"] = "local"
     """local (the model runs in this program) or vllm (the adapter of each phase is loaded into vLLM servers; training
     runs in a process of its own)."""
-    servers: Annotated[tuple[str, ...], EXECUTION] = Field(default=(), repr=False)
+    servers: Annotated[tuple[str, ...], _IF_VLLM] = Field(default=(), repr=False)
     """vllm: Addresses of running servers, such as http://localhost:8000/v1. If empty, a server is started for the
     rollouts of every phase and stopped before the next training."""
-    command: Annotated[Command, EXECUTION] = "vllm"
+    command: Annotated[Command, _IF_VLLM] = "vllm"
     """vllm: Program that is started with serve MODEL and options."""
-    options: Annotated[tuple[str, ...], EXECUTION] = ()
+    options: Annotated[tuple[str, ...], _IF_VLLM] = ()
     """vllm: Further options of the server that is started, such as [--gpu-memory-utilization, '0.85']."""
-    max_model_len: Annotated[int | None, EXECUTION] = Field(default=None, ge=1, le=MAX_COUNT)
+    max_model_len: Annotated[int | None, _IF_VLLM] = Field(default=None, ge=1, le=MAX_COUNT)
     """vllm: Maximum number of tokens of a prompt with its reply at the server that is started. null is the model's
     own."""
-    start_seconds: Annotated[float, EXECUTION] = Field(default=900.0, gt=0)
+    start_seconds: Annotated[float, _IF_VLLM] = Field(default=900.0, gt=0)
     """vllm: Maximum seconds until the server that is started answers."""
-    checked_pairs: Annotated[int, EXECUTION] = Field(default=20, ge=1, le=MAX_COUNT)
+    checked_pairs: Annotated[int, _IF_VLLM] = Field(default=20, ge=1, le=MAX_COUNT)
     """vllm: Number of prompts with replies whose log-probabilities are compared before the rollouts of a phase."""
-    max_difference: Annotated[float, EXECUTION] = Field(default=0.1, gt=0)
+    max_difference: Annotated[float, _IF_VLLM] = Field(default=0.1, gt=0)
     """vllm: Largest mean difference of a token's log-probability between trainer and server, without the adapter."""
+
+    @property
+    def unused_keys(self) -> list[str]:
+        """Keys of the settings that the user set and that have no effect with this engine."""
+        marked = list_marked_settings(self)
+        return [self.key(each.key) for each in marked if each.key in self.set_by_user and not each.is_active]
 
     @field_validator("servers")
     @classmethod

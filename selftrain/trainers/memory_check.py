@@ -116,12 +116,15 @@ def _refusal(
         if cards > 1 and config.device_map is None:
             yield f"{key('device_map')}=auto", load, room * cards
 
-    settings = []
+    settings: list[str] = []
+    fixed = ""
     for setting, load, room in steps():
         settings.append(setting)
+        if load.is_quantized and not wanted.is_quantized:
+            fixed = f" (in another folder if this one has trained models, which keep their {key('quantization')})"
         if _needed(shape, load) <= room:
-            return f"{problem}; set {' '.join(settings)}"
-    also = f"set {' '.join(settings)}, and " if settings else ""
+            return f"{problem}; set {' '.join(settings)}{fixed}"
+    also = f"set {' '.join(settings)}{fixed}, and " if settings else ""
     return (
         f"{problem}; {also}lower {key('max_example_tokens')}, use a larger GPU (or several, with "
         f"{key('device_map')}=auto), or train a smaller model"

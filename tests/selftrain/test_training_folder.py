@@ -26,8 +26,10 @@ def test_a_phase_is_trained_by_one_program_at_a_time(tmp_path: Path) -> None:
 def test_an_address_that_no_training_asks_is_refused_before_anything_is_loaded(tmp_path: Path) -> None:
     start = ModelReference(model="local:no-such-model")
     training = TrainingFolder(tmp_path, start, TrainingDisplay(Console(quiet=True)), base_url="http://localhost:1/v1")
-    with pytest.raises(UserError, match="base_url: training on this machine asks no server; leave it out, or set"):
+    with pytest.raises(UserError, match=r"base_url: training on this machine asks no server; leave it out, .*openai$"):
         training.check_trainer(TrainingConfig())
+    with pytest.raises(UserError, match=r"to train here and play behind .* --model local:\S+ --rollouts vllm=URL$"):
+        training.check_trainer(TrainingConfig(), has_rollouts=True)
 
 
 def test_models_without_their_settings_are_not_gone_on_from(tmp_path: Path) -> None:

@@ -200,11 +200,11 @@ def _load_remedy(error: _StatusError) -> str:
     """Return what to do about an adapter that a server does not load."""
     words = error.words.lower()
     if "rank" in words:
-        return "start the server with a higher --max-lora-rank, or train with a lower training.rank"
+        return "start the server with a higher --max-lora-rank, or train with a lower training.rank in another folder"
     if error.status == 404 and "adapter" not in words:
         return f"start the server with --enable-lora and {RUNTIME_LOADING}=True in its environment"
     if "no such file" in words or "not found" in words or "no adapter" in words:
         return "give the server a view of this folder at the same path"
     if "target" in words or "unsupported" in words:
-        return "set training.targets to layers that the server supports, such as [q_proj, v_proj]"
+        return "train in another folder with training.targets that the server supports, such as [q_proj, v_proj]"
     return "see the server's log; it needs --enable-lora, a fitting --max-lora-rank, and a view of this folder"

@@ -101,7 +101,8 @@ def task_sets(scene: str) -> dict[str, list[int]]:
     """
     sets: dict[str, dict[str, list[int]]] = read_yaml(CONFIGS / "task_sets" / "llm_personalize.yaml")["scenes"]
     if scene not in sets:
-        raise UserError(f"no task sets for {scene}; {suggest_names(scene, sets)}")
+        remedy = "choose one of them with --scene, or play generated houses with --houses N"
+        raise UserError(f"no task sets for {scene}; {suggest_names(scene, sets)}; {remedy}")
     return sets[scene]
 
 

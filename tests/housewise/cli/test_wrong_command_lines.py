@@ -46,6 +46,8 @@ WRONG = {
     "export x --to rerum": "no export to rerum; did you mean rerun? available: ",
     "selftrain --system clpr": "--system clpr: has no training; available: adapt, basis, personalize, stars",
     "selftrain --system stars --houses 3": "--houses: does not concern the training of stars",
+    "selftrain --system basis --rollouts vllm": "--rollouts: does not concern the training of basis",
+    "selftrain --base-url http://localhost:1/v1": "use --model local:FOLDER_OR_HUB_NAME --rollouts vllm=URL",
     "learn": "housewise learn: missing argument 'PERSON'; see housewise learn --help",
     "learn ada --topic moon": "--topic moon: nothing is asked about that; available: kitchen, house",
     "experiment --quick": "--quick: is about one experiment; name the experiment as well",

@@ -10,9 +10,10 @@ import pytest
 from housewise.doctor.chat_server import ServerChoice, check_chat_server
 from housewise.doctor.check_list import list_checks
 from housewise.doctor.findings import SERVER, Check, Finding, run_check
-from housewise.doctor.model_memory import MEMORY
+from housewise.doctor.model_memory import MEMORY, estimate_findings
 from housewise.language.gbnf import GrammarDialect
 from housewise.language.server.request_parameters import GRAMMAR_FIELDS
+from housewise.selftrain.personalize.settings import load_selftraining
 from tests.housewise.doctor.asking import KEY, doctor
 from tests.language.conftest import Answer, Body, ChatServer, Handler, completion, fails, sends
 from tests.selftrain.tiny import save_talker
@@ -99,6 +100,15 @@ def test_a_local_model_is_estimated_and_the_server_that_serves_it_is_tested(serv
         assert states["weights"] == states["models"] == states["replies"] == "ok"
         assert server.requests[-1]["model"] == name
     assert "weights" in found(None) and "replies" not in found(None)
+
+
+def test_a_training_is_estimated_with_the_longest_examples_of_the_recipe(tmp_path: Path) -> None:
+    pytest.importorskip("torch", reason="the extra housewise[train] is not installed")
+    found = estimate_findings(f"local:{save_talker(tmp_path / 'talker')}", [])
+    tokens = load_selftraining(Path("paper")).training.max_example_tokens
+    details = [finding.details for finding in found if finding.what.startswith("training")]
+    assert tokens == 4096 and len(details) == 2
+    assert all(f"for an example of {tokens} tokens, the longest with --config paper" in each for each in details)
 
 
 def _hangs(handler: Handler, body: Body) -> None:

@@ -97,6 +97,25 @@ def test_trainings_that_are_not_over_may_read_longer_examples() -> None:
     assert before.training.identity != now.training.identity
 
 
+@pytest.mark.parametrize(
+    ("setting", "is_kept"),
+    [
+        *((setting, False) for setting in ("rollouts.options=[--dtype, float32]", "rollouts.max_difference=0.3",
+                                           "training.micro_batch=1", "training.gradient_checkpointing=true")),
+        *((setting, True) for setting in ("training.quantization=4bit", "training.rank=8",
+                                          "training.targets=[q_proj]", "run.dtype=float32",
+                                          "run.chat_template_kwargs={enable_thinking: false}")),
+    ],
+)  # fmt: skip
+def test_messages_may_advise_what_a_folder_with_trained_models_accepts(setting: str, is_kept: bool) -> None:
+    """Those about serving and memory advise the others in another folder."""
+    engine = "rollouts.engine=vllm"
+    before, now = (
+        load_selftraining(overrides=[engine, *more]).identity(imitated=True, improved=False) for more in ([], [setting])
+    )
+    assert (before != now) == is_kept
+
+
 def test_the_command_line_teaches() -> None:
     help_text = run_module("housewise", ["selftrain", "--help"]).stdout
     assert "housewise selftrain --houses 4" in help_text and "--person" in help_text

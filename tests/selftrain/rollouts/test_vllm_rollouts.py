@@ -17,9 +17,11 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.core.errors import UserError
 from housewise.language.settings import ModelSettings
+from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.rollouts import engine
 from housewise.selftrain.rollouts.settings import RolloutsConfig
 from housewise.selftrain.rollouts.vllm_process import LOG_FILE, MARK, SERVER_FILE
+from housewise.selftrain.trainers import ModelReference
 from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.systems.personalize.record import read_house_records
 from tests.commands import run_module, started_module, wait_until
@@ -137,7 +139,7 @@ def test_the_digest_and_not_the_name_identifies_a_run(learner: ServedLearner, wh
 @pytest.fixture
 def two(learner: ServedLearner) -> Iterator[list[LoraServer]]:
     """Two servers that a user has started."""
-    with serving(LoraServer(str(learner.model))) as one, serving(LoraServer(str(learner.model), "other")) as other:
+    with serving(LoraServer(str(learner.model))) as one, serving(LoraServer(str(learner.model))) as other:
         yield [one, other]
 
 
@@ -239,6 +241,42 @@ def test_a_model_of_an_api_is_refused_before_any_model_is_looked_for(
         engine.open_engine(RolloutsConfig(engine="vllm"), tmp_path, model, TrainingConfig(), "")
 
 
+@pytest.mark.parametrize(
+    ("config", "ray", "message"),
+    [
+        ({}, "10.0.0.1:6379", r"not the others of Ray cluster 10\.0\.0\.1:6379; .* name them in rollouts\.servers"),
+        ({"servers": [0, 1]}, None, "the base model has several names .* start all servers with the same --served-mo"),
+        ({"servers": [0]}, "10.0.0.1:6379", None),
+    ],
+)
+def test_servers_that_cannot_play_every_phase_are_refused_before_anything_is_played(
+    learner: ServedLearner, tmp_path: Path, config: dict[str, list[int]], ray: str | None, message: str | None
+) -> None:
+    model = ModelSettings(model=f"local:{learner.model}", adapter=None)
+    with serving(LoraServer(str(learner.model))) as one, serving(LoraServer(str(learner.model), "other")) as other:
+        servers = tuple((one, other)[number].url for number in config.get("servers", []))
+        rollouts = RolloutsConfig(engine="vllm", servers=servers, command=sys.executable)
+        opened = engine.open_engine(rollouts, tmp_path, model, TrainingConfig(), "", ray)
+        if message is None:
+            opened.check(ModelReference(model=model.model))
+            return
+        with pytest.raises(UserError, match=message):
+            opened.check(ModelReference(model=model.model))
+
+
+def test_settings_of_servers_without_effect_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    given = ["rollouts.servers=[http://127.0.0.1:9/v1]", "rollouts.max_model_len=4608"]
+    config = load_selftraining(overrides=given)
+    model = ModelSettings(model="local", adapter=None)
+    engine.open_engine(config.rollouts, tmp_path, model, config.training, "").check(ModelReference(model="local"))
+    told = (
+        "note: rollouts.servers, rollouts.max_model_len: without effect with rollouts.engine=local; set rollouts.engine"
+    )
+    assert capsys.readouterr().err.startswith(told)
+    for used in ([], [*given, "rollouts.engine=vllm"]):
+        assert not load_selftraining(overrides=used).rollouts.unused_keys
+
+
 def test_a_model_without_a_chat_template_is_refused(learner: ServedLearner, tmp_path: Path) -> None:
     plain = Learner(tmp_path)
     status, _, error = plain.run(tmp_path / "out", "--rollouts", "vllm")
@@ -259,7 +297,14 @@ def test_a_program_that_is_missing_is_told_before_anything_is_played(learner: Se
     assert not (tmp_path / "out").exists()
 
 
-def test_a_rank_that_a_server_does_not_take_is_told(learner: ServedLearner, half: Path) -> None:
+def test_an_adapter_that_a_server_does_not_take_is_told(learner: ServedLearner, half: Path) -> None:
     with serving(LoraServer(str(learner.model), max_rank=1)) as server:
         error = learner.train(half, "--rollouts", f"vllm={server.url}", code=2)
-    assert "max_lora_rank 1" in error and "--max-lora-rank" in error
+        assert "max_lora_rank 1" in error and "--max-lora-rank" in error and "in another folder" in error
+        server._max_rank, server.fault = 16, "targets"
+        error = learner.train(half, "--rollouts", f"vllm={server.url}", code=2)
+        assert "unsupported target modules" in error and "in another folder with training.targets" in error
+    # As the remedies say, the folder keeps what its models were trained with.
+    for setting in ("training.rank=1", "training.targets=[q_proj, v_proj]", "training.quantization=4bit"):
+        key = setting.partition("=")[0]
+        assert f"other settings ({key})" in learner.train(half, "--rollouts", "vllm", setting, code=2)

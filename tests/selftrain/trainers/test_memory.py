@@ -108,7 +108,7 @@ def test_a_pass_has_as_many_tokens_as_fit() -> None:
     ("memory", "settings", "words"),
     [
         (40, {"gradient_checkpointing": False, "micro_batch": 4}, "set training.gradient_checkpointing=true"),
-        (12, {}, "set training.quantization=4bit"),
+        (12, {}, "set training.quantization=4bit (in another folder if this one has trained models"),
         (12, {"quantization": "4bit", "micro_batch": 8}, "set training.micro_batch=1"),
         (15, {"micro_batch": 1, "cards": 2, "quantization": None, "tokens": 60000}, "training.device_map=auto"),
         (4, {"quantization": "4bit"}, "lower training.max_example_tokens, use a larger GPU"),
