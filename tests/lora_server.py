@@ -4,9 +4,10 @@
 
 It takes vLLM's other options as well. Faults: ``ignores`` (adapters are loaded and not applied), ``first`` (all names
 answer with the first adapter that was loaded), ``forgets`` (an adapter is gone after two replies), ``neither``
-(adapters are loaded but not listed), ``template`` (it reads another system message), ``targets`` (it supports no
-adapter of the layers that are trained). $LORA_SERVER_FAULT is another way
-to name a fault, and ``dies:FILE`` kills the server at its second reply with an adapter, if the file is there, which is
+(adapters are loaded but not listed), ``split`` (an adapter is there on the connection alone that it was loaded on, as
+with several API servers), ``template`` (it reads another system message), ``targets`` (it supports no adapter of the
+layers that are trained). $LORA_SERVER_FAULT is another way to name a fault, and ``dies:FILE`` kills the server at its
+second reply with an adapter, if the file is there, which is
 then removed.
 """
 
@@ -41,34 +42,44 @@ class LoraServer(LocalServer):
         fault: see above.
         max_rank: of adapters.
         port: where it listens; 0 for any.
+        max_length: of a prompt with its reply, in tokens.
     """
 
-    def __init__(self, model: str, name: str = "base", fault: str = "", max_rank: int = 16, port: int = 0) -> None:
+    def __init__(
+        self, model: str, name: str = "base", fault: str = "", max_rank: int = 16, port: int = 0,
+        max_length: int = 16384,
+    ) -> None:  # fmt: skip
         super().__init__(_Handler, port)
+        self._max_length = max_length
         self._model, self._base, self.fault, self._max_rank = model, name, fault, max_rank
         self._lock = threading.Lock()
         self.adapters: dict[str, str] = {}
+        self._loaded_by: dict[str, object] = {}
         self.requests: list[tuple[str, Body]] = []
         self._opened: dict[str | None, LocalChatModel] = {}
         self._served = 0
 
-    def answer(self, path: str, body: Body) -> tuple[int, Body | str]:
+    def answer(self, path: str, body: Body, connection: object = None) -> tuple[int, Body | str]:
         with self._lock:
             self.requests.append((path, body))
         if path == "/health":
             return 200, ""
         if path == "/v1/models":
-            shown = [] if self.fault == "neither" else self.adapters
+            shown = [] if self.fault == "neither" else self._known(connection)
             adapters = [{"id": name, "root": self.adapters[name], "parent": self._base} for name in shown]
-            return 200, {"data": [{"id": self._base, "root": self._model, "max_model_len": 16384}, *adapters]}
+            return 200, {
+                "data": [{"id": self._base, "root": self._model, "max_model_len": self._max_length}, *adapters]
+            }
         if path == "/v1/load_lora_adapter":
+            self._loaded_by[body["lora_name"]] = connection
             return self._load(body["lora_name"], body["lora_path"])
         if path == "/v1/unload_lora_adapter":
             return (200, "Success") if self.adapters.pop(body["lora_name"], None) else (404, _error("no adapter"))
         name = body["model"]
-        if name != self._base and name not in self.adapters:
+        if name != self._base and name not in self._known(connection):
             return 404, _error(f"The model `{name}` does not exist.")
         model = self._opened_model(name)
+        body = {**body, "messages": _turns_for_template(model._tokenizer, body["messages"])}
         if "prompt_logprobs" in body:
             return 200, self._score(model, body)
         self._served += 1
@@ -79,6 +90,9 @@ class LoraServer(LocalServer):
             Path(file).unlink()
             os.kill(os.getpid(), signal.SIGKILL)
         return 200, _completion(self._replies(model, body))
+
+    def _known(self, connection: object) -> list[str]:
+        return [name for name in self.adapters if self.fault != "split" or self._loaded_by[name] == connection]
 
     def _load(self, name: str, folder: str) -> tuple[int, Body | str]:
         if name in self.adapters:
@@ -115,6 +129,8 @@ class LoraServer(LocalServer):
         messages = [Message(turn["role"], turn["content"]) for turn in turns]
         options = body.get("chat_template_kwargs")
         tokens = prompt_tokens(model._tokenizer, messages, last["content"], model.name, options)
+        if len(tokens) + body["max_tokens"] > self._max_length:
+            raise UserError(f"This model's maximum context length is {self._max_length} tokens.")
         [scores] = model.token_logprobs(tokens[:1], [tokens[1:]])
         places = [{str(token): {"logprob": score}} for token, score in zip(tokens[1:], scores, strict=True)]
         return {**_completion([]), "prompt_logprobs": [None, *places]}
@@ -147,13 +163,30 @@ class _Handler(JsonHandler):
 
     def _answer(self, body: Body) -> None:
         try:
-            status, found = self.server.answer(self.path, body)
+            status, found = self.server.answer(self.path, body, self.client_address)
         except UserError as error:
             status, found = 400, _error(str(error))
         if isinstance(found, str):
             self.reply(status, found.encode(), Content_Type="text/plain")
         else:
             self.reply(status, found)
+
+
+def _turns_for_template(tokenizer: Any, turns: list[Body]) -> list[Body]:
+    """Return the turns that a chat template writes, which is given them as they are: some refuse the system's turn.
+
+    Raises:
+        UserError: The template refuses them.
+    """
+    from housewise.language.local.tokens import takes_system_role
+
+    if takes_system_role(tokenizer):
+        return turns
+    try:
+        tokenizer.apply_chat_template(turns, tokenize=False)
+    except Exception as error:
+        raise UserError(str(error)) from error
+    return [turn for turn in turns if turn["role"] != "system"]
 
 
 def _error(message: str) -> Body:
@@ -190,13 +223,18 @@ def main() -> None:
     parser.add_argument("--max-lora-rank", type=int)
     parser.add_argument("--enable-lora", action="store_true")
     parser.add_argument("--fault", default=os.environ.get("LORA_SERVER_FAULT", ""))
-    parser.add_argument("--max-model-len", type=int)
+    parser.add_argument("--max-model-len", type=int, default=16384)
+    parser.add_argument("--api-server-count", type=int)
     parser.add_argument("--generation-config")
     parser.add_argument("--dtype")
     chosen = parser.parse_args()
     if chosen.host != "127.0.0.1" or not chosen.enable_lora or not os.environ.get("VLLM_ALLOW_RUNTIME_LORA_UPDATING"):
         sys.exit("not served as it should be")
-    LoraServer(chosen.model, chosen.served_model_name, chosen.fault, chosen.max_lora_rank, chosen.port).serve_forever()
+    if chosen.api_server_count != 1:
+        sys.exit("loading an adapter reaches one API server")
+    LoraServer(
+        chosen.model, chosen.served_model_name, chosen.fault, chosen.max_lora_rank, chosen.port, chosen.max_model_len
+    ).serve_forever()
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
+from housewise.core.console import print_note
 from housewise.core.errors import UserError
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling
 
@@ -86,7 +87,10 @@ def _ask(messages: tuple[Message, ...], text: str, options: Sequence[str]) -> tu
 
 
 def _letter_scores(name: str, reply: Reply, count: int) -> list[float]:
-    """Return the log-probability of each letter: of all tokens that write it, or else of the least likely token."""
+    """Return the log-probability of each letter: of all tokens that write it, or else of the least likely token.
+
+    A note says once that no token writes a letter: all options then have the same score.
+    """
     if not reply.alternatives:
         raise UserError(
             f"model {name}: returns no log-probabilities of its tokens, which placements are scored by; set "
@@ -97,5 +101,12 @@ def _letter_scores(name: str, reply: Reply, count: int) -> list[float]:
     for token in tokens:
         letter = token.text.strip(_MARKS)
         written[letter] = written.get(letter, 0.0) + math.exp(token.logprob)
+    letters = string.ascii_uppercase[:count]
+    if not any(letter in written for letter in letters):
+        print_note(
+            f"model {name}: none of its likeliest first tokens is a letter of the question about an object's place, so "
+            "that all places have the same score; for a model that thinks, set chat_template_kwargs={enable_thinking: "
+            "false}, or else score_placements=false"
+        )
     least = math.exp(min(token.logprob for token in tokens))
-    return [math.log(max(written.get(letter, least), 1e-300)) for letter in string.ascii_uppercase[:count]]
+    return [math.log(max(written.get(letter, least), 1e-300)) for letter in letters]

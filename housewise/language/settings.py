@@ -68,6 +68,9 @@ class ModelSettings(Settings):
     """Further fields of requests to the server, such as top_k. They are stored with a run, so do not put keys here."""
     chat_template_kwargs: dict[str, Any] = Field(default_factory=dict)
     """Arguments of the model's chat template, such as enable_thinking."""
+    fold_system: bool = False
+    """Whether the system message becomes part of the first user turn for a server, as for models whose chat template
+    ignores system messages. If false, a server's refusal tells."""
     reasoning_effort: str | None = None
     """How long a reasoning model at a server thinks, such as low."""
     batch_size: Annotated[int, EXECUTION] = Field(default=16, ge=1, le=MAX_COUNT)
@@ -155,7 +158,7 @@ class ModelSettings(Settings):
             options |= {"batch_size": self.batch_size, "dtype": self.dtype}
         else:
             options |= self.model_dump(include={"grammar_dialect", "timeout", "continue_prefix"})
-            options |= self._non_default_values("extra_body", "reasoning_effort")
+            options |= self._non_default_values("extra_body", "reasoning_effort", "fold_system")
             options["concurrency"] = self.concurrency or max(_FEWEST_REQUESTS, workers)
             if chosen := {name: getattr(self.sampling, name) for name in self.sampling.set_by_user & _REFUSABLE}:
                 options["chosen_sampling"] = chosen

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,15 +20,17 @@ from housewise.core.files import write_json
 from housewise.core.text_files import read_json
 from housewise.core.user_folders import expand_user
 from housewise.language.adapters import adapter_folder
-from housewise.language.base import ChatModelError
+from housewise.language.base import ChatModelError, Message
 from housewise.language.local.digests import weights_digest
 from housewise.language.local.smollm2 import SMOLLM2, smollm2_folder
-from housewise.language.local.tokens import has_chat_template
+from housewise.language.local.tokens import has_chat_template, prompt_tokens, takes_system_role
 from housewise.language.local.weights import load_outline
+from housewise.language.messages import fold_system
 from housewise.language.server.lora_server import LoraServer
 from housewise.language.settings import ModelSettings
 from housewise.rollout.run import Run
-from housewise.selftrain.examples import Demonstration, EpisodeDemonstration, read_examples
+from housewise.selftrain.examples import Demonstration
+from housewise.selftrain.rollouts.compared_pairs import choose_pairs
 from housewise.selftrain.rollouts.served_adapter_check import compare_logprobs
 from housewise.selftrain.rollouts.server_checks import check_servable, check_servers
 from housewise.selftrain.rollouts.settings import RolloutsConfig
@@ -169,8 +172,7 @@ class VllmEngine(RolloutEngine):
                 "rollouts.engine=vllm: the server that is started answers this machine alone, not the others of Ray "
                 f"cluster {self._ray}; start servers that all its machines reach, and name them in rollouts.servers"
             )
-        _, tokenizer = load_outline(self._name, None)
-        if not has_chat_template(tokenizer):
+        if not has_chat_template(self._tokenizer):
             raise ChatModelError(
                 f"model {self._name}: its tokenizer has no chat template, without which servers refuse conversations; "
                 "train a model for chat, or set chat_template in its tokenizer_config.json"
@@ -180,6 +182,7 @@ class VllmEngine(RolloutEngine):
         if self._own is not None:
             self._own.check()
         check_servers(self._config.servers)
+        self._note_short_servers()
 
     def training_config(self, config: TrainingConfig) -> TrainingConfig:
         """Return settings with which training has a process of its own, whose memory is free afterwards."""
@@ -194,6 +197,7 @@ class VllmEngine(RolloutEngine):
             "weights": digest,
             "served_as": _BASE if model.adapter is None else f"{phase}-{digest[:_DIGEST_LENGTH]}",
             "continue_prefix": True,
+            "fold_system": not takes_system_role(self._tokenizer),
             "extra_body": {**NEUTRAL_SAMPLING, **self._model.extra_body},
         }
 
@@ -220,7 +224,7 @@ class VllmEngine(RolloutEngine):
             return self._own.has_died
         if self._ready is None:
             return False
-        is_lost = any(self._ready[1]["served_as"] not in _listed_models(url) for url in self._config.servers)
+        is_lost = not all(_lists(url, self._ready[1]["served_as"]) for url in self._config.servers)
         self._ready = None if is_lost else self._ready
         return is_lost
 
@@ -243,7 +247,7 @@ class VllmEngine(RolloutEngine):
 
         def score(served: str) -> list[list[tuple[int, float]]]:
             return [
-                server.score(served, pair.pair.messages, pair.pair.prefix + pair.pair.reply, expected.template)
+                server.score(served, self._sent(pair.pair), pair.pair.prefix + pair.pair.reply, expected.template)
                 for pair in expected.pairs
             ]
 
@@ -253,6 +257,33 @@ class VllmEngine(RolloutEngine):
         return asdict(
             compare_logprobs(where, expected.pairs, score(base), adapted, self._config.max_difference, remedy)
         )
+
+    def _sent(self, pair: Demonstration) -> Sequence[Message]:
+        """Return the messages of a pair as rollouts send them, which is as the training reads them."""
+        return pair.messages if takes_system_role(self._tokenizer) else fold_system(pair.messages)
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        return load_outline(self._name, None)[1]
+
+    def _served_lengths(self) -> dict[str, int]:
+        """Return the largest number of tokens of a prompt with its reply at each server, as far as they are known."""
+        lengths: dict[str, int | None] = {}
+        if self._own is not None:
+            lengths["rollouts.max_model_len"] = self._config.max_model_len
+        for url in self._config.servers:
+            with closing(LoraServer(url)) as server:
+                lengths[server.address] = server.base_model().max_model_len
+        return {where: length for where, length in lengths.items() if length is not None}
+
+    def _note_short_servers(self) -> None:
+        key, longest = self._training.key("max_example_tokens"), self._training.max_example_tokens
+        for where, length in self._served_lengths().items():
+            if length < longest:
+                print_note(
+                    f"{where}: the server takes {length} tokens, fewer than {key}={longest}; longer prompts fail in "
+                    "rollouts, so raise its --max-model-len if there are any"
+                )
 
     def _base_name(self, url: str) -> str:
         with closing(LoraServer(url)) as server:
@@ -277,13 +308,16 @@ class VllmEngine(RolloutEngine):
 
     def _pairs(self, examples: Path) -> list[Demonstration]:
         """Return prompts with replies to compare, of those that were learned where there are any."""
-        count = self._config.checked_pairs
-        learned = read_examples(examples, EpisodeDemonstration) if examples.exists() else []
-        usable = [pair for pair in learned if pair.prompt and pair.reply.strip()]
-        chosen = usable[:: max(len(usable) // count, 1)][:count]
-        # Servers may drop blanks at the end of a turn.
-        pairs = [Demonstration(prompt=pair.prompt, prefix=pair.prefix, reply=pair.reply.rstrip()) for pair in chosen]
-        return pairs + [_invented_pair(number, self._prefix) for number in range(len(pairs), count)]
+        longest, template = self._training.max_example_tokens, self._model.chat_template_kwargs
+        for length in self._served_lengths().values():
+            # A server adds a token to what it scores.
+            longest = min(longest, length - 1)
+
+        def fits(pair: Demonstration) -> bool:
+            turn = pair.prefix + pair.reply
+            return len(prompt_tokens(self._tokenizer, pair.messages, turn, self._name, template)) <= longest
+
+        return choose_pairs(examples, self._config.checked_pairs, self._prefix, fits)
 
     def _digest(self, model: ModelReference) -> str:
         source = str(adapter_folder(model.adapter)) if model.adapter else model.model.partition(":")[2] or SMOLLM2
@@ -340,21 +374,12 @@ def play_with_model(
     raise AssertionError("the last attempt returns or raises")
 
 
-def _listed_models(url: str) -> set[str]:
+def _lists(url: str, name: str) -> bool:
     with closing(LoraServer(url)) as server:
-        return {model.id for model in server.models()}
+        return server.lists(name)
 
 
 def _source(name: str) -> str:
     """Return the folder or the Hugging Face name with which vLLM finds a model."""
     folder = smollm2_folder() if name == SMOLLM2 else expand_user(name)
     return str(folder.resolve()) if folder.is_dir() else name
-
-
-def _invented_pair(number: int, prefix: str) -> Demonstration:
-    prompt = (
-        {"role": "system", "content": "You tidy a house."},
-        {"role": "user", "content": f"kitchen {number}: counter {number} with mug {number}, shelf {number + 1} empty."},
-    )
-    reply = f" pick up mug {number}\nstep 2: place on shelf {number + 1}"
-    return Demonstration(prompt=prompt, prefix=prefix, reply=reply)

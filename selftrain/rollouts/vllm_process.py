@@ -83,6 +83,8 @@ class VllmProcess:
         self._folder, self._config = folder, config
         self._arguments = [
             *("serve", model, "--served-model-name", name, "--host", "127.0.0.1", "--dtype", dtype),
+            # Each API server has adapters of its own.
+            *("--api-server-count", "1"),
             *("--enable-lora", "--max-lora-rank", str(max_rank), "--generation-config", "vllm"),
             *(() if config.max_model_len is None else ("--max-model-len", str(config.max_model_len))),
         ]

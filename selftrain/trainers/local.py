@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from housewise.core.errors import UserError
 from housewise.selftrain.examples import Demonstration, Preference, read_examples
 from housewise.selftrain.trainers.base import Progress
+from housewise.selftrain.trainers.launched_progress import write_progress
 from housewise.selftrain.trainers.local_training import LocalTraining
 from housewise.selftrain.trainers.settings import PreferenceConfig
 from housewise.selftrain.trainers.tokenization import tokenize_demonstration, tokenize_preference
@@ -99,14 +100,14 @@ def main() -> None:
     """Carry out the training of a folder as one process of a launcher."""
     folder = Path(sys.argv[1])
     config, seed, start = load_launched_job(folder, int(sys.argv[2]))
-    data = folder / "job.jsonl"
+    data, progress = folder / "job.jsonl", write_progress(folder)
     try:
         if isinstance(config, PreferenceConfig):
             preferences = read_examples(data, Preference)
-            LocalPreferenceTrainer(config, seed).train_in_process(preferences, start, folder)
+            LocalPreferenceTrainer(config, seed, progress).train_in_process(preferences, start, folder)
         else:
             demonstrations = read_examples(data, Demonstration)
-            LocalTrainer(config, seed).train_in_process(demonstrations, start, folder)
+            LocalTrainer(config, seed, progress).train_in_process(demonstrations, start, folder)
     except UserError as error:
         sys.exit(str(error))
 

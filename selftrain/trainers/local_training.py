@@ -34,8 +34,8 @@ from housewise.language.local.weights import load_model
 from housewise.selftrain.examples import Example, write_examples
 from housewise.selftrain.trainers.base import Progress, ignore_progress
 from housewise.selftrain.trainers.exclusions import learnable_rows
+from housewise.selftrain.trainers.launched_progress import run_launcher
 from housewise.selftrain.trainers.launcher_environment import (
-    environment_for_launcher,
     is_main_process,
     single_process,
     wait_for_all_processes,
@@ -143,7 +143,7 @@ class LocalTraining(ABC, Generic[ExampleT]):
         write_examples(folder / "job.jsonl", (self.kind(**example.model_dump(include=fields)) for example in examples))
         command = [*shlex.split(self.config.launcher), "-m", type(self).__module__, str(folder), str(os.getpid())]
         try:
-            subprocess.run(command, check=True, env=environment_for_launcher())
+            run_launcher(command, folder, self._progress)
         except (OSError, subprocess.CalledProcessError) as error:
             raise UserError(f"training in {folder} failed ({error}); its output above says why") from error
         trained = TrainedModel.load(folder)

@@ -70,11 +70,11 @@ TEMPLATE = (
 )
 
 
-def save_talker(folder: Path, context: int = 16384) -> Path:
+def save_talker(folder: Path, context: int = 16384, template: str = TEMPLATE) -> Path:
     """A tiny model that reads long conversations, of so many tokens, each turn with its end."""
     save_learner(folder, context)
     path = folder / "tokenizer_config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "chat_template": TEMPLATE}))
+    path.write_text(json.dumps({**json.loads(path.read_text()), "chat_template": template}))
     return folder
 
 

@@ -38,7 +38,7 @@ def prompt_tokens(
     if not messages:
         return encode(tokenizer, [prefix], begins=True)
     has_template = has_chat_template(tokenizer)
-    if has_template and not _takes_system_role(tokenizer):
+    if has_template and not takes_system_role(tokenizer):
         messages = fold_system(messages)
 
     def render(contents: Sequence[str]) -> str:
@@ -62,7 +62,7 @@ def prompt_tokens(
     return encode(tokenizer, contents, render, begins=not has_template)
 
 
-def _takes_system_role(tokenizer: Any) -> bool:
+def takes_system_role(tokenizer: Any) -> bool:
     """Whether a chat template writes system messages; some refuse that role, and some silently ignore it."""
     found = _system_roles.get(tokenizer)
     if found is None:

@@ -15,10 +15,15 @@ from housewise.language.base import ChatModelError, Message
 from housewise.language.control_tokens import break_turns
 from housewise.language.server.connection import Connection, describe_setup_problem
 from housewise.language.server.endpoint import Endpoint
+from housewise.language.server.refusals import is_too_long
 from housewise.language.server.responses import ListedModel, ModelList, error_message
 
 RUNTIME_LOADING = "VLLM_ALLOW_RUNTIME_LORA_UPDATING"
 _IS_LOADED = "already been loaded"
+_LISTINGS = 8
+# Of several API servers behind one address, each connection may reach another one.
+_NEW_CONNECTION = {"Connection": "close"}
+_ONE_API_SERVER = "serve with one API server (--api-server-count 1), or name the address of each in rollouts.servers"
 
 T = TypeVar("T")
 
@@ -32,7 +37,7 @@ class _ScoredPrompt(BaseModel):
 
 
 class LoraServer:
-    """A server that loads LoRA adapters while it runs.
+    """A server that loads LoRA adapters while it runs. Every request has a connection of its own.
 
     Args:
         url: Address of the server, ending in ``/v1``. The key is read from ``$OPENAI_API_KEY``.
@@ -91,20 +96,27 @@ class LoraServer:
         Raises:
             ChatModelError: If the server refuses.
         """
-        if any(model.id == name for model in self.models()):
+        if self.lists(name):
             return
         body = {"lora_name": name, "lora_path": str(folder)}
         try:
             self._request("POST", "/load_lora_adapter", body)
         except _StatusError as error:
-            if _IS_LOADED in str(error):
-                return
-            raise self._error(f"it did not load adapter {folder} ({error})", _load_remedy(error)) from None
-        if all(model.id != name for model in self.models()):
+            if _IS_LOADED not in str(error):
+                raise self._error(f"it did not load adapter {folder} ({error})", _load_remedy(error)) from None
+        if not self.lists(name):
             raise self._error(
-                f"it does not list adapter {name}, which it says to have loaded",
-                "serve with one API server (--api-server-count 1), or name the address of each in rollouts.servers",
+                f"it does not list adapter {name} on every connection, although it says to have loaded it",
+                _ONE_API_SERVER,
             )
+
+    def lists(self, name: str) -> bool:
+        """Return whether the server lists a model on each of several connections.
+
+        Raises:
+            ChatModelError: See models.
+        """
+        return all(any(model.id == name for model in self.models()) for _ in range(_LISTINGS))
 
     def unload(self, name: str) -> None:
         """Forget an adapter; a server without it is fine.
@@ -146,7 +158,8 @@ class LoraServer:
             places = found.prompt_logprobs[1:]
             return [(token, scored.logprob) for place in places for token, scored in list((place or {}).items())[:1]]
         except _StatusError as error:
-            raise self._error(f"it gave no log-probabilities of a prompt ({error})", "see its log") from None
+            remedy = "raise its --max-model-len" if is_too_long(None, None, error.words) else "see its log"
+            raise self._error(f"it gave no log-probabilities of a prompt ({error})", remedy) from None
         except ValidationError:
             remedy = "use vLLM, which answers prompt_logprobs"
             raise self._error("it answered without log-probabilities of the prompt", remedy) from None
@@ -165,11 +178,11 @@ class LoraServer:
             _StatusError: If the server answers with an error.
             ChatModelError: If it cannot be reached.
         """
-        client = self._connection.client
+        client, options = self._connection.client, openai.RequestOptions(headers=_NEW_CONNECTION)
         sent: Coroutine[Any, Any, openai.HttpxBinaryResponseContent] = (
-            client.get(path, cast_to=openai.HttpxBinaryResponseContent)
+            client.get(path, cast_to=openai.HttpxBinaryResponseContent, options=options)
             if body is None
-            else client.post(path, cast_to=openai.HttpxBinaryResponseContent, body=body)
+            else client.post(path, cast_to=openai.HttpxBinaryResponseContent, body=body, options=options)
         )
         try:
             return self._connection.run(asyncio.wait_for(sent, self._timeout)).content

@@ -64,6 +64,7 @@ class OpenAIChatModel:
         chosen_sampling: Sampling parameters that the user set. Others are left out if a server refuses them.
         thinking: Whether the model thinks before it answers; otherwise detected by its first reply.
         thinking_tokens: Added to the limit of replies of a model that thinks.
+        fold_system: See ``ServerOptions``. A model whose template silently drops system messages needs it.
 
     Raises:
         ChatModelError: If the address or the key cannot be used.
@@ -87,6 +88,7 @@ class OpenAIChatModel:
         chosen_sampling: Mapping[str, float] | None = None,
         thinking: bool = False,
         thinking_tokens: int = DEFAULT_THINKING_TOKENS,
+        fold_system: bool = False,
     ) -> None:
         self.name = model
         self.timeout = timeout
@@ -100,6 +102,7 @@ class OpenAIChatModel:
             chat_template_kwargs or {},
             reasoning_effort,
             chosen_sampling or {},
+            fold_system,
         )
         self.endpoint = Endpoint.from_settings(model, base_url, api_key)
         if timeout <= 0 or max_retries < 0 or concurrency < 1:

@@ -46,6 +46,7 @@ class ServerOptions:
         chat_template_kwargs: Arguments of the model's chat template, such as ``{"enable_thinking": False}``.
         reasoning_effort: How long a reasoning model thinks, such as ``"low"``; None leaves it to the server.
         sampling: Sampling parameters that the user set. Others are left out if a server refuses them.
+        fold_system: Whether the system message is part of the first user turn from the first request on.
     """
 
     grammar_dialect: GrammarDialect = "vllm"
@@ -54,6 +55,7 @@ class ServerOptions:
     chat_template_kwargs: Mapping[str, Any] = field(default_factory=dict)
     reasoning_effort: str | None = None
     sampling: Mapping[str, float] = field(default_factory=dict)
+    fold_system: bool = False
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -81,7 +83,7 @@ class RequestParameters:
         self._length = "max_completion_tokens" if is_openai else "max_tokens"
         self._refused: set[str] = set()
         self._limits: dict[str, int] = {"top_logprobs": MAX_ALTERNATIVES}
-        self._folds_system = False
+        self._folds_system = options.fold_system
 
     @property
     def max_alternatives(self) -> int:
@@ -106,8 +108,8 @@ class RequestParameters:
             self._refused.add(adaptation.name)
 
     def unfold_system(self) -> None:
-        """Send the system message in its own role again, because the server also refused the request without it."""
-        self._folds_system = False
+        """Send the system message as at first, because the server also refused the request without its role."""
+        self._folds_system = self._options.fold_system
 
     def write(self, request: ChatRequest, count: int, seed_offset: int) -> dict[str, Any]:
         """Return the parameters of a request for the client library.

@@ -13,8 +13,9 @@ from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
+from housewise.core import console
 from housewise.core.errors import UserError
-from housewise.language.base import ChatModel, ChatRequest, Message
+from housewise.language.base import ChatModel, ChatRequest, Message, Reply, TokenLogprob
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 from tests.agent.personalize.helpers import JUDGING, LetterModel, RecordingModel, house, make_note, recalled, visits
@@ -204,6 +205,26 @@ def test_many_options_are_compared_in_parts() -> None:
 def test_a_server_without_log_probabilities_is_named() -> None:
     with pytest.raises(UserError, match=r"returns no log-probabilities .* score_placements=false"):
         scoring_planner(RecordingModel(" A")).plan(house(), ENTERED)
+
+
+class ThinkingModel(LetterModel):
+    """A server's model whose replies begin with its thoughts."""
+
+    def _answer(self, question: str) -> Reply:
+        tokens = (TokenLogprob(text, math.log(share)) for text, share in (("<think>", 0.9), ("The", 0.05)))
+        return Reply("<think>", alternatives=(tuple(tokens),))
+
+
+def test_a_model_that_answers_without_letters_is_named_once(capsys: pytest.CaptureFixture[str]) -> None:
+    console.print_note.cache_clear()
+    messages = (Message("system", "Tidy."),)
+    questions = [LetteredQuestion(f"Where does mug {number} belong?", ["shelf", "chest"]) for number in range(2)]
+    [scores, _] = score_options(ThinkingModel("shelf"), messages, questions)
+    errors = capsys.readouterr().err
+    assert scores[0] == scores[1] and errors.count("note: ") == 1
+    assert "enable_thinking: false" in errors and "score_placements=false" in errors
+    score_options(LetterModel("shelf"), messages, questions)
+    assert not capsys.readouterr().err
 
 
 def test_a_prompt_without_judgements_is_asked_as_ever() -> None:

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.core.files import write_json
-from housewise.core.validation import read_model
 from housewise.language.base import Message
 from housewise.language.local.tokens import prompt_tokens
 from housewise.selftrain.examples import Demonstration
@@ -15,6 +13,7 @@ from housewise.selftrain.rollouts.engine import QUANTIZED
 from housewise.selftrain.rollouts.served_adapter_check import LogprobComparison, compare_logprobs
 from housewise.selftrain.trainers import ModelReference, logprobs
 from housewise.selftrain.trainers.logprobs import LogprobRequest, ScoredPair
+from tests.selftrain.rollouts.scoring import score_in_this_process
 from tests.selftrain.tiny import save_talker
 
 TOKENS = 400
@@ -109,15 +108,7 @@ def test_a_model_that_thinks_is_told_to_leave_that_out(tmp_path: Path) -> None:
 def test_replies_that_were_not_scored_before_are_scored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As when a stopped training is resumed with more ``rollouts.checked_pairs``."""
     pytest.importorskip("peft", reason="the extra housewise[train] is not installed")
-    scored = []
-
-    def score(command: list[str], **options: object) -> None:
-        """What the child process does, in this one."""
-        request = read_model(Path(command[3]), LogprobRequest)
-        scored.append(len(request.pairs))
-        write_json(Path(command[3]), logprobs.compute(request).model_dump())
-
-    monkeypatch.setattr(logprobs.subprocess, "run", score)
+    scored = score_in_this_process(monkeypatch)
     prompt = ({"role": "user", "content": "kitchen 0: counter 0 with mug 1."},)
     pairs = [
         ScoredPair(pair=Demonstration(prompt=prompt, prefix="step 1:", reply=f" pick up mug {number}"))

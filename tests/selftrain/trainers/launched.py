@@ -1,4 +1,4 @@
-"""A training in a process of a launcher, long enough to be killed.
+"""A training in a process of a launcher, long enough to be killed, with its progress on standard output.
 
 python -m tests.selftrain.trainers.launched MODEL FOLDER
 """
@@ -15,7 +15,8 @@ def main() -> None:
     """Train a model in a folder."""
     config = training(launcher=sys.executable, epochs=2000, checkpoint_steps=1)
     pairs = [pair(number) for number in range(6)]
-    LocalTrainer(config, 3).train(pairs, ModelReference(model=sys.argv[1]), Path(sys.argv[2]))
+    trainer = LocalTrainer(config, 3, lambda *state: print(*state, flush=True))
+    trainer.train(pairs, ModelReference(model=sys.argv[1]), Path(sys.argv[2]))
 
 
 if __name__ == "__main__":

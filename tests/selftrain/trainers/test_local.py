@@ -120,9 +120,11 @@ def test_checkpoints_of_another_training_are_not_gone_on_from(
     assert adapter_weights(tmp_path / "begun") == adapter_weights(tmp_path / "fresh")
 
 
-def test_what_was_launched_ends_with_the_one_that_launched_it(model: str, tmp_path: Path) -> None:
+def test_what_was_launched_tells_its_progress_and_ends_with_the_one_that_launched_it(
+    model: str, tmp_path: Path
+) -> None:
     with started_module("tests.selftrain.trainers.launched", [model, tmp_path]) as parent:
-        wait_until(lambda: any(tmp_path.glob("checkpoints/checkpoint-*")), parent)
+        wait_until(lambda: any(tmp_path.glob("checkpoints/checkpoint-*")) and " 6000 loss " in parent.out, parent)
         (child,) = psutil.Process(parent.pid).children()
         parent.send_signal(signal.SIGKILL)
         parent.wait()

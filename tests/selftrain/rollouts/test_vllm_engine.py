@@ -1,0 +1,110 @@
+"""The engine beside a server: what it asks of models without a system role, of several API servers, of short ones."""
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("peft", reason="the extra housewise[train] is not installed")
+
+from housewise.core import console
+from housewise.core.validation import read_model
+from housewise.language.base import ChatModelError, ChatRequest, Message, Sampling
+from housewise.language.settings import ModelSettings
+from housewise.selftrain.examples import write_examples
+from housewise.selftrain.rollouts.engine import LOGPROBS_FILE, VllmEngine
+from housewise.selftrain.rollouts.settings import RolloutsConfig
+from housewise.selftrain.trainers import ModelReference
+from housewise.selftrain.trainers.logprobs import LogprobRequest
+from tests.language.tiny import save_tiny_adapter
+from tests.lora_server import LoraServer
+from tests.selftrain.rollouts.scoring import score_in_this_process
+from tests.selftrain.tiny import TEMPLATE, pair, save_talker, training
+from tests.servers import serving
+
+REFUSING = (
+    "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}" + TEMPLATE
+)
+DROPPING = TEMPLATE.replace("in messages", "in messages if turn.role != 'system'")
+NO_EXAMPLES = Path("no such file")
+
+
+@pytest.fixture(scope="module")
+def talker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_talker(tmp_path_factory.mktemp("engine") / "talker")
+
+
+@pytest.fixture
+def adapted(talker: Path, tmp_path: Path) -> ModelReference:
+    """The model with an adapter."""
+    return ModelReference(model=f"local:{talker}", adapter=str(save_tiny_adapter(talker, tmp_path / "adapter")))
+
+
+def engine(server: LoraServer, model: Path, folder: Path, **changes: object) -> VllmEngine:
+    """An engine beside a server that compares three pairs."""
+    config = RolloutsConfig(engine="vllm", servers=(server.url,), checked_pairs=3)
+    return VllmEngine(config, folder, ModelSettings(model=f"local:{model}"), training(**changes), "step 1:")
+
+
+@pytest.mark.parametrize("template", [REFUSING, DROPPING])
+def test_a_model_without_a_system_role_is_compared_and_asked_as_it_is_trained(
+    template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score_in_this_process(monkeypatch)
+    model = save_talker(tmp_path / "talker", template=template)
+    reference = ModelReference(model=f"local:{model}")
+    with serving(LoraServer(str(model))) as server:
+        served = engine(server, model, tmp_path)
+        settings = {
+            **served.model_settings("untrained", reference),
+            **served.serve("untrained", reference, NO_EXAMPLES),
+        }
+        server.requests.clear()
+        messages = (Message("system", "You tidy a house."), Message("user", "kitchen 0"))
+        with closing(ModelSettings(**settings).open()) as opened:
+            opened.complete([ChatRequest(messages, Sampling(max_tokens=2), "step 1:", may_be_empty=True)])
+    [(_, body)] = server.requests
+    assert [turn["role"] for turn in body["messages"]] == ["user", "assistant"]
+    assert body["messages"][0]["content"] == "You tidy a house.\n\nkitchen 0"
+
+
+def test_an_adapter_that_one_of_several_api_servers_has_is_refused(
+    talker: Path, adapted: ModelReference, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score_in_this_process(monkeypatch)
+    with serving(LoraServer(str(talker), fault="split")) as server:
+        served = engine(server, talker, tmp_path)
+        with pytest.raises(ChatModelError, match=r"on every connection, .*--api-server-count 1"):
+            served.serve("imitate", adapted, NO_EXAMPLES)
+        server.adapters.clear()
+        server.fault = ""
+        served.serve("imitate", adapted, NO_EXAMPLES)
+        assert not served.recover()
+        # The server is restarted with several API servers; rollouts end with a 404.
+        server.fault = "split"
+        assert served.recover()
+        with pytest.raises(ChatModelError, match="--api-server-count 1"):
+            served.serve("imitate", adapted, NO_EXAMPLES)
+
+
+def test_pairs_that_a_server_has_no_room_for_are_not_compared(
+    talker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    score_in_this_process(monkeypatch)
+    console.print_note.cache_clear()
+    reference, examples = ModelReference(model=f"local:{talker}"), tmp_path / "pairs.jsonl"
+    long = ({"role": "user", "content": "kitchen 0. " * 300},)
+    write_examples(examples, [pair(0, prompt=long), pair(1), pair(2, prompt=long), pair(3)])
+    with serving(LoraServer(str(talker), max_length=400)) as server:
+        served = engine(server, talker, tmp_path, max_example_tokens=2000)
+        served.check(reference)
+        served.serve("untrained", reference, examples)
+    note = capsys.readouterr().err
+    assert "takes 400 tokens, fewer than training.max_example_tokens=2000" in note and note.count("note: ") == 1
+    compared = read_model(tmp_path / "untrained" / LOGPROBS_FILE, LogprobRequest).pairs
+    assert [each.pair.reply for each in compared[:2]] == [pair(1).reply, pair(3).reply]
+    assert len(compared) == 3 and all(len(each.tokens) < 400 for each in compared)
+    # What is not learned for its length may not fit the trainer either.
+    with serving(LoraServer(str(talker))) as server:
+        engine(server, talker, tmp_path, max_example_tokens=400).serve("untrained", reference, examples)
+    assert read_model(tmp_path / "untrained" / LOGPROBS_FILE, LogprobRequest).pairs == compared
