@@ -89,16 +89,16 @@ def placements_by_kernel(
     """Return receptacles where an object may belong because notes of similar placements do; see LikelyPlaces.
 
     The object belongs on the receptacle with the highest value if it exceeds the value of its present one, or the one
-    it was taken from, by the kernel's margin; otherwise on that one, if notes speak for it. See PlacementKernel.
+    it was taken from, by the kernel's margin; otherwise on that one, if notes speak for it. An object that is known to
+    be unwanted where it is goes there in any case. See PlacementKernel.
     """
     here = graph.origin if thing == graph.holding else graph.container_of(thing)
     places = untried_places(thing, listed_receptacles(graph), failed)
     others = [place for place in places if place != here and knowledge.wants(thing, place) is None]
     value_here, *values = knowledge.placement_values(thing, [here or "", *others])
-    if here is not None and knowledge.wants(thing, here) is False:
-        value_here = -1.0
+    is_unwanted = here is not None and knowledge.wants(thing, here) is False
     best = max(values, default=-1.0)
-    if best >= value_here + KERNEL.margin:
+    if is_unwanted or best >= value_here + KERNEL.margin:
         return tuple(place for place, value in zip(others, values, strict=True) if value == best)
     return (here,) if here in places and value_here > 0 else ()
 

@@ -6,7 +6,7 @@ placements, weighted by the similarity of their things and of their places in me
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,11 +23,17 @@ _CONDITIONS = {"task", "subtask", "situation", "question"}
 
 @dataclass(frozen=True)
 class KernelConstants:
-    """Constants of the kernel, chosen by training tasks of two scenes and generated houses, with few and many notes.
+    """Constants of the kernel.
+
+    They were chosen by training tasks of two scenes and generated houses, with few and many notes, with those of
+    another scene and with notes about unlike things alone, of which they do harm in none. ``housewise experiment
+    kernel_constants`` compares them with others.
 
     Attributes:
         thing_width: Fall of the cosine of two things at which the weight of a note is divided by e.
         place_width: The same of two places.
+        min_similarity: Cosine from which two things are alike.
+        max_unlike: Largest weight of all notes about unlike things together, in notes about the placement itself.
         prior: Value of a placement that no note bears on. Most placements are wrong, so it is negative.
         prior_weight: Number of notes about the placement itself that the prior weighs as much as.
         margin: How much more the value of another place has to be, for an object to be moved there.
@@ -35,8 +41,10 @@ class KernelConstants:
 
     thing_width: float = 0.4
     place_width: float = 0.15
+    min_similarity: float = 0.4
+    max_unlike: float = 1.0
     prior: float = -0.7
-    prior_weight: float = 0.5
+    prior_weight: float = 1.0
     margin: float = 0.5
 
 
@@ -103,10 +111,11 @@ class PlacementKernel:
     Args:
         notes: What the notes say; see placement_notes.
         embedder: Compares things and places.
+        constants: Constants other than the chosen ones.
     """
 
-    def __init__(self, notes: Sequence[PlacementNote], embedder: Embedder) -> None:
-        self._embedder = embedder
+    def __init__(self, notes: Sequence[PlacementNote], embedder: Embedder, constants: KernelConstants = KERNEL) -> None:
+        self._embedder, self._constants = embedder, constants
         self._things = sorted({note.things for note in notes})
         self._named = sorted({name for things in self._things for name in things})
         self._places = sorted({(note.receptacle, note.room) for note in notes})
@@ -129,21 +138,30 @@ class PlacementKernel:
             places: The receptacles.
             opinion: Values of these placements from another source, beside the prior.
         """
-        weights = np.full(len(places), KERNEL.prior_weight)
-        sums = weights * KERNEL.prior
+        weights = np.full(len(places), self._constants.prior_weight)
+        sums = weights * self._constants.prior
         if opinion is not None:
             weights, sums = weights + opinion.weight, sums + opinion.weight * np.asarray(opinion.values)
         if self._things and places:
-            things, nearby = self._thing_weights(kind), self._place_weights(places)
-            weights, sums = weights + nearby @ (things @ self._counts), sums + nearby @ (things @ self._values)
+            nearby = self._place_weights(places)
+            for things, limit in self._thing_weights(kind):
+                total = nearby @ (things @ self._counts)
+                share = np.minimum(1.0, limit / np.maximum(total, 1e-12))
+                weights, sums = weights + share * total, sums + share * (nearby @ (things @ self._values))
         return np.asarray(sums / weights)
 
-    def _thing_weights(self, kind: str) -> NDArray[np.float64]:
-        """Return the weight of the notes about each group of things, shape (groups,)."""
+    def _thing_weights(self, kind: str) -> Iterator[tuple[NDArray[np.float64], float]]:
+        """Yield the weights of the notes about each group of things, shape (groups,), and their limit for one place.
+
+        Notes about like things come first, without a limit, then those about unlike things.
+        """
+        constants = self._constants
         cosines = cosine(self._embedder, [kind], self._named)[0] if self._named else ()
         alike = dict(zip(self._named, cosines, strict=True))
         best = np.array([max((alike[name] for name in things), default=1.0) for things in self._things])
-        return np.exp((best - 1) / KERNEL.thing_width)
+        weights, is_like = np.exp((best - 1) / constants.thing_width), best >= constants.min_similarity
+        yield np.where(is_like, weights, 0.0), np.inf
+        yield np.where(is_like, 0.0, weights), constants.max_unlike
 
     def _place_weights(self, places: Sequence[SpokenPlace]) -> NDArray[np.float64]:
         """Return the weight of the notes about each place for some receptacles, shape (receptacles, places).
@@ -154,7 +172,7 @@ class PlacementKernel:
         rooms = self._compare([place.room or "" for place in places], [place[1] for place in self._places])
         stated = np.array([[bool(part) for part in place] for place in self._places], float)
         mean = (receptacles * stated[:, 0] + rooms * stated[:, 1]) / stated.sum(1)
-        return np.asarray(np.exp((mean - 1) / KERNEL.place_width))
+        return np.asarray(np.exp((mean - 1) / self._constants.place_width))
 
     def _compare(self, names: Sequence[str], others: Sequence[str]) -> NDArray[np.float64]:
         """Return the cosines of some names with others, shape (names, others); 0 where one is empty."""

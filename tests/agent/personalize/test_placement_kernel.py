@@ -68,3 +68,20 @@ def test_of_notes_on_one_subject_the_newest_counts_and_those_with_conditions_do_
 def test_without_notes_or_places_there_is_only_the_prior() -> None:
     assert kernel().values("mug", [SINK, BED]).tolist() == [KERNEL.prior] * 2
     assert kernel(PlacementNote(("mug",), "sink", "", 1.0)).values("mug", []).tolist() == []
+
+
+def test_notes_about_unlike_things_weigh_no_more_than_one_note_together() -> None:
+    crowd = [PlacementNote((f"engine part {number}",), "counter", "kitchen", 1.0) for number in range(2_000)]
+    bound = (KERNEL.prior * KERNEL.prior_weight + KERNEL.max_unlike) / (KERNEL.prior_weight + KERNEL.max_unlike)
+    assert KERNEL.prior < kernel(*crowd).values("mug", [COUNTER])[0] <= bound + 1e-9
+    unwanted = [note._replace(value=-1.0) for note in crowd]
+    alike = [PlacementNote((thing,), "counter", "kitchen", 1.0) for thing in ("mug", "cup", "teacup")]
+    at_counter, on_bed = kernel(*alike, *unwanted).values("mug", [COUNTER, BED])
+    assert at_counter > on_bed
+
+
+def test_two_notes_about_unlike_things_move_nothing() -> None:
+    known = kernel(*(PlacementNote((thing,), "counter", "kitchen", 1.0) for thing in ("telescope", "violin")))
+    for kind in ("apple", "pillow", "mug", "book"):
+        at_counter, on_bed = known.values(kind, [COUNTER, BED])
+        assert at_counter < on_bed + KERNEL.margin, kind
