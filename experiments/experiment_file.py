@@ -43,6 +43,8 @@ class RunChanges(Settings):
         model: A trained model to ask.
         skip: Whether the run is not played.
         axes: Axes that the run depends on. None is all of them, or those that its template names.
+        unchanged_at: Levels of other axes, all together, at which the level makes no difference to the run. It is then
+            the run of a cell without the level's axis, which experiments without that axis share.
     """
 
     settings: dict[str, Any] = Field(default_factory=dict)
@@ -50,6 +52,7 @@ class RunChanges(Settings):
     memory: Annotated[MemorySource | None, BeforeValidator(_expand_memory)] = None
     model: ModelSource | None = None
     skip: bool = False
+    unchanged_at: dict[Name, Name] = Field(default_factory=dict)
 
 
 class RunTemplate(RunChanges):
@@ -285,12 +288,20 @@ class Experiment(Settings):
         yield from (("compare", axis, base) for axis, bases in self.compare.items() for base in bases)
         yield from (("published.beside", *pair) for pair in (self.published.beside if self.published else {}).items())
         yield from (("quick.axes", axis, level) for axis, levels in self.quick.axes.items() for level in levels)
+        yield from self._unchanged_levels()
         for run, source in self._sources():
             played = source.episodes if isinstance(source, ModelSource) else None
             yield from ((f"{_RUNS}.{run}.model.episodes", *pair) for pair in (played.at if played else {}).items())
             for axis, level in source.at.items():
                 named = [*level, *level.values()] if isinstance(level, dict) else [level] if "{" not in level else []
                 yield from ((f"{_RUNS}.{run}", axis, each) for each in named)
+
+    def _unchanged_levels(self) -> Iterator[tuple[str, str, str]]:
+        for axis, levels in self.axes.items():
+            for name, level in levels.items():
+                for run, changes in level.runs.items():
+                    where = f"axes.{axis}.{name}.{_RUNS}.{run}.unchanged_at"
+                    yield from ((where, *pair) for pair in changes.unchanged_at.items())
 
     def _sources(self) -> Iterator[tuple[str, MemorySource | ModelSource]]:
         changed = [pair for levels in self.axes.values() for level in levels.values() for pair in level.runs.items()]

@@ -156,7 +156,11 @@ class Grid:
         named = [template.axes, *(change.axes for change in _changes(experiment, name, cell))]
         axes = [each for each in named if each is not None][-1:] or [tuple(experiment.axes)]
         patterns = {pair: experiment.axes[pair[0]][pair[1]].task_pattern for pair in cell}
-        played = tuple(pair for pair in cell if pair[0] in axes[0] and patterns[pair] is None)
+        played = tuple(
+            pair
+            for pair in cell
+            if pair[0] in axes[0] and patterns[pair] is None and self._makes_difference(name, pair, cell)
+        )
         changes = [template, *_changes(experiment, name, played)]
         if any(each.skip for each in changes) or self._function_of(cell):
             return None
@@ -179,6 +183,12 @@ class Grid:
             episodes.folder if episodes and episodes.at.items() <= dict(cell).items() else None,
             tuple(pattern for pattern in patterns.values() if pattern is not None),
         )
+
+    def _makes_difference(self, run: str, pair: tuple[str, str], cell: Cell) -> bool:
+        """Return whether a level of a cell changes a run; see ``RunChanges.unchanged_at``."""
+        axis, level = pair
+        changes = self.experiment.axes[axis][level].runs.get(run)
+        return changes is None or not changes.unchanged_at or not changes.unchanged_at.items() <= dict(cell).items()
 
     def _source_run(self, name: str, source: MemorySource, levels: Mapping[str, str]) -> tuple[PlannedRun, int | None]:
         if source.run is None:

@@ -134,8 +134,14 @@ class PreferenceKnowledge:
 
     def noted_kinds(self, max_kinds: int) -> list[str]:
         """Return kinds of objects that notes about placements name, those of the newest notes first."""
-        newest = (note.about.things for note in reversed(self._memory.notes) if placement_value(note) is not None)
-        return list(dict.fromkeys(kind for things in newest for kind in things))[:max_kinds]
+        found: dict[str, None] = {}
+        for note in reversed(self._memory.notes):
+            if len(found) >= max_kinds:
+                break
+            # Of kinds that are known already nothing else is read: a memory may have thousands of notes about a few.
+            if not found.keys() >= set(note.about.things) and placement_value(note) is not None:
+                found.update(dict.fromkeys(note.about.things))
+        return list(found)[:max_kinds]
 
     def relevant_notes(self, placements: Mapping[str, str | None], max_notes: int) -> list[RelevantNote]:
         """Return the notes that bear on some objects, the best of each object first; those with the same text are one.

@@ -1,8 +1,9 @@
-"""A memory of all that the lessons of a recipe say, for planners that go by notes without a language model."""
+"""A memory of all that the lessons of some recipes say, for planners that go by notes without a language model."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 
 from housewise.core.configs import CONFIGS
 from housewise.people.house.reaction_notes import reaction_note
@@ -14,24 +15,31 @@ from housewise.worlds.house.generator import generate_house
 from housewise.worlds.house.spoken_names import spoken_places
 from housewise.worlds.house.tasks import resolve_preferences
 
+ADAPTER_RECIPES = ("brain", "tidy", "remembering", "attentive")
+"""Recipes of the bundled adapter, each of which goes on from the one before."""
 
-def notes_from_lessons(settings: PersonalizeSettings, recipe: str = "tidy") -> Memory:
-    """Return notes of where the lessons of a recipe say that objects belong, and where they do not.
+
+def notes_from_lessons(settings: PersonalizeSettings, recipes: Sequence[str] = ADAPTER_RECIPES) -> Memory:
+    """Return notes of where the lessons of recipes say that objects belong, and where they do not.
 
     A note tells of every right place that the robot knows in a lesson; the model learns only the one of the reply.
     Lessons about invented people are left out.
 
     Args:
         settings: Settings of the run that uses the memory. Its person counts.
-        recipe: Name of the recipe.
+        recipes: Names of the recipes, in their order.
     """
-    memory = Memory(settings.tasks.person)
-    said = set()
-    for note in _list_notes(load_selftraining(CONFIGS / f"{recipe}.yaml"), settings.tasks.person):
-        if note.text not in said:
-            said.add(note.text)
-            memory.add(note)
-    return memory
+    return Memory(settings.tasks.person, _list_distinct_notes(settings.tasks.person, tuple(recipes)))
+
+
+@cache
+def _list_distinct_notes(person: str, recipes: Sequence[str]) -> tuple[Note, ...]:
+    """Return the notes of recipes, of those with one text the first. Runs of one experiment share them."""
+    found: dict[str, Note] = {}
+    for recipe in recipes:
+        for note in _list_notes(load_selftraining(CONFIGS / f"{recipe}.yaml"), person):
+            found.setdefault(note.text, note)
+    return tuple(found.values())
 
 
 def _list_notes(recipe: SelfTrainingConfig, person: str) -> Iterator[Note]:

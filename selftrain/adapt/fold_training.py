@@ -7,6 +7,7 @@ All of it is kept in files, and whatever is finished is not done again.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -28,10 +29,22 @@ from housewise.selftrain.training_folder import PAIRS, TrainingObserver, play_ru
 from housewise.systems.adapt.system import Adapt
 
 REFLECTION_DPO = "Reflection-DPO"
-LEARNERS = ("STaR-GATE", REFLECTION_DPO, "no reflection", "no DPO", "oracle questions", "own asking")
+SKIP_ASKED = "Reflection-DPO, asked steps skipped"
+OWN_ASKING, FEWER_REPLIES, DPO_ON_OWN_ASKING = "own asking", "own asking, fewer replies", "own asking, then DPO"
+LEARNERS = (
+    "STaR-GATE",
+    REFLECTION_DPO,
+    "no reflection",
+    "no DPO",
+    "oracle questions",
+    OWN_ASKING,
+    SKIP_ASKED,
+    FEWER_REPLIES,
+    DPO_ON_OWN_ASKING,
+)
 """Names of the models that a fold trains."""
 _FOLD = "fold"
-_BY_PREFERENCES = (REFLECTION_DPO, "no reflection", "oracle questions")
+_BY_PREFERENCES = (REFLECTION_DPO, "no reflection", "oracle questions", SKIP_ASKED, DPO_ON_OWN_ASKING)
 
 
 class FoldTraining:
@@ -48,6 +61,7 @@ class FoldTraining:
         self._reflections, oracle = (
             ReflectionFiles(training, self.folder, lambda: self.rollouts, is_oracle) for is_oracle in (False, True)
         )
+        unasked = ReflectionFiles(training, self.folder, lambda: self.rollouts, skip_asked=True)
         # For oracle questions it is known that the answer changes the teacher's action.
         self._examples: Mapping[str, Callable[[], Sequence[Example]]] = {
             "STaR-GATE": self._star_gate,
@@ -55,7 +69,10 @@ class FoldTraining:
             "no reflection": self._reflections.teacher_preferences,
             "no DPO": self._imitate_chosen,
             "oracle questions": oracle.preferences,
-            "own asking": self._own_asking,
+            OWN_ASKING: self._own_asking,
+            SKIP_ASKED: unasked.preferences,
+            FEWER_REPLIES: self._fewer_own_asking,
+            DPO_ON_OWN_ASKING: self._reflections.preferences,
         }
 
     @property
@@ -69,7 +86,8 @@ class FoldTraining:
         if (finished := training.finished_model(folder)) is not None:
             return finished
         config = self._config.preference if learner in _BY_PREFERENCES else self._config.imitation
-        return training.train(folder, self._examples[learner](), config, training.warm_up_model)
+        start = self.train(OWN_ASKING) if learner == DPO_ON_OWN_ASKING else training.warm_up_model
+        return training.train(folder, self._examples[learner](), config, start)
 
     def learner_folder(self, learner: str) -> Path:
         """Return the folder with the examples and the model of one of ``LEARNERS``."""
@@ -128,8 +146,32 @@ class FoldTraining:
 
     def _own_asking(self) -> list[EpisodeDemonstration]:
         people = [self._training.people[name] for name in self._people]
-        folder = self.learner_folder("own asking")
+        folder = self.learner_folder(OWN_ASKING)
         return self._training.cook_demonstrations(folder, people, self._config.own_asking)
+
+    def _fewer_own_asking(self) -> list[EpisodeDemonstration]:
+        """Return breakfasts of the asking cook with as many replies as Reflection-DPO learns preferences, or fewer."""
+        return draw_replies(self._own_asking(), len(self._reflections.preferences()), self._training.seed)
+
+
+def draw_replies(
+    demonstrations: Sequence[EpisodeDemonstration], max_replies: int, seed: int
+) -> list[EpisodeDemonstration]:
+    """Return random demonstrations with at most some number of learned replies, in their order.
+
+    Args:
+        demonstrations: Single replies, and conversations of which every reply is learned.
+        max_replies: Maximum number of replies of all together.
+        seed: Seed of the random choice.
+    """
+    left, chosen = max_replies, set()
+    for index in random.Random(seed).sample(range(len(demonstrations)), len(demonstrations)):
+        each = demonstrations[index]
+        replies = 1 + (sum(turn["role"] == "assistant" for turn in each.prompt) if each.turns else 0)
+        if replies <= left:
+            left -= replies
+            chosen.add(index)
+    return [demonstrations[index] for index in sorted(chosen)]
 
 
 def open_fold(config: AdaptTrainingConfig, folder: Path, observer: TrainingObserver) -> FoldTraining:

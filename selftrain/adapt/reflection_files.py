@@ -37,6 +37,7 @@ class ReflectionFiles:
         folder: Folder of the fold.
         rollouts: Returns the records of the student's episodes.
         oracle: Whether the questions are an oracle's instead of the student's; see reflect_on_record.
+        skip_asked: Whether steps at which the student asks are left out. None is the value of the settings.
     """
 
     def __init__(
@@ -45,11 +46,14 @@ class ReflectionFiles:
         folder: Path,
         rollouts: Callable[[], Sequence[Record]],
         oracle: bool = False,
+        skip_asked: bool | None = None,
     ) -> None:
         self._training, self._config = training, training.config.reflection
         self._rollouts, self._oracle = rollouts, oracle
+        self._skip_asked = self._config.skip_asked if skip_asked is None else skip_asked
         name = f"{'oracle-' if oracle else ''}reflections"
-        self._name, self._folder, self._counts_file = f"{folder.name}: {name}", folder / name, folder / f"{name}.json"
+        counts = name if skip_asked is None else f"{name}-{'asked-skipped' if skip_asked else 'all'}"
+        self._name, self._folder, self._counts_file = f"{folder.name}: {name}", folder / name, folder / f"{counts}.json"
 
     def preferences(self) -> list[Preference]:
         """Return the preferences of algorithm 1, at most as many as are learned, and write the counts of all steps."""
@@ -84,7 +88,7 @@ class ReflectionFiles:
     @cached_property
     def _counted_reflections(self) -> list[EpisodeReflection]:
         """The reflections without steps that the settings skip."""
-        if not self._config.skip_asked:
+        if not self._skip_asked:
             return self._all_reflections
         return [
             each.model_copy(update={"data": tuple(step for step in each.data if not is_question(step.student))})

@@ -83,6 +83,22 @@ def test_what_a_level_makes_no_difference_to_is_played_once(tmp_path: Path) -> N
     assert len([run for run in grid.runs if run.name == "test"]) == 4 + 2
 
 
+def test_a_run_that_a_level_does_not_change_is_that_of_experiments_without_its_axis(tmp_path: Path) -> None:
+    rows = {"scripted": {"planner": "scripted"}, "llm": {"planner": "llm"}}
+    runs = {
+        "shown": {"settings": {"planner": "demonstrator"}, "axes": ["row"], "learns": True},
+        "test": {"memory": "shown"},
+    }
+    swapped = {"memory": {"at": {"row": "llm"}}, "unchanged_at": {"row": "llm"}}
+    plain = Grid(load(tmp_path, axes={"row": rows}, runs=runs)).measured_runs
+    axes = {"row": rows, "memory of": {"llm": {"runs": {"test": swapped}}}}
+    other, own = Grid(load(tmp_path, axes=axes, runs=runs)).measured_runs
+    assert (own.folder, own.memory, own.settings) == (plain[1].folder, plain[1].memory, plain[1].settings)
+    assert dict(own.cell) == {"row": "llm", "memory of": "llm"}
+    assert other.folder == Path("test/row=scripted/memory of=llm")
+    assert other.memory is not None and dict(other.memory[0].cell) == {"row": "llm"}
+
+
 def test_levels_give_parts_of_a_source(tmp_path: Path) -> None:
     axes = {
         "scene": {"one": {"seed": 1}, "two": {"seed": 2}},
@@ -113,6 +129,8 @@ def test_levels_give_parts_of_a_source(tmp_path: Path) -> None:
         ({"table": {"rows": ["rows"]}}, "table.rows: no 'rows'; did you mean"),
         ({"compare": {"row": "scriptd"}}, "compare: axis row: no 'scriptd'; did you mean"),
         ({"exclude": [{"scene": "three"}]}, "exclude.0: axis scene: no 'three'"),
+        ({"axes": {**VALID["axes"], "row": {"a": {"runs": {"test": {"unchanged_at": {"row": "b"}}}}}}},
+         "axes.row.a.runs.test.unchanged_at: axis row: no 'b'"),
         ({"quick": {"axes": {"seed": ["9"]}}}, "quick.axes: axis seed: no '9'"),
         (
             {"axes": {"row": {"a": {"task_pattern": "a-*", "settings": {"seed": 1}}}}},

@@ -140,7 +140,7 @@ class About(_Frozen):
     @property
     def stated_fields(self) -> dict[str, Any]:
         """The fields with a value."""
-        return {field: value for field, value in self if value}
+        return {field: value for field, value in self.__dict__.items() if value}
 
     @property
     def phrase(self) -> str:

@@ -10,7 +10,6 @@ from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, Plan, Planner
 from housewise.controller.skills import ActionStatus
 from housewise.core.record import Event
-from housewise.people.house.reaction_notes import reaction_note
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.personalize.alternative_plans import try_plan
 from housewise.systems.personalize.plan_events import make_plan_event
@@ -67,7 +66,7 @@ class PlannerAgent:
             for place in dict.fromkeys(place for place in (here, right) if place in places):
                 if place is not None and (thing, place) not in self._noted_placements:
                     self._noted_placements.add((thing, place))
-                    yield NoteEvent(note=reaction_note(self._person, thing, places[place], place == right))
+                    yield self._world.note_reaction(self._person, thing, place, place == right)
 
 
 def list_attempts(events: Iterable[Event]) -> list[Attempt]:

@@ -10,10 +10,9 @@ from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.controller.robot import ActionResult, RobotInHouse
 from housewise.controller.skills import ActionStatus
 from housewise.people.house.reaction_notes import reaction_note
+from housewise.people.memory.note import later_time
 from housewise.rollout.note_events import NoteEvent
-from housewise.systems.personalize.record import (
-    ActionEvent,
-)
+from housewise.systems.personalize.record import ActionEvent
 from housewise.worlds.base import Step
 from housewise.worlds.house.high_level_actions import ActionKind
 from housewise.worlds.house.scene_graph import ROBOT, SceneGraph
@@ -62,6 +61,7 @@ class HouseWorld:
         self._statuses: Counter[ActionStatus] = Counter()
         self._placed: set[tuple[str, str]] = set()
         self._last_correct: int | None = None
+        self._last_note_time: str | None = None
 
     def reset(self) -> SceneGraph:
         """See World.reset."""
@@ -89,9 +89,23 @@ class HouseWorld:
             return
         for thing, (before, after) in result.moves.items():
             if before == ROBOT and after in self._places:
-                yield NoteEvent(note=reaction_note(self._person, thing, self._places[after], result.reward > 0))
+                yield self.note_reaction(self._person, thing, after, result.reward > 0)
             elif after == ROBOT and before in self._places:
-                yield NoteEvent(note=reaction_note(self._person, thing, self._places[before], result.reward < 0))
+                yield self.note_reaction(self._person, thing, before, result.reward < 0)
+
+    def note_reaction(self, person: str, thing: str, place: str, wanted: bool) -> NoteEvent:
+        """Return the note of a reaction, later than all earlier ones of the episode.
+
+        Memories order notes by time. Notes of one millisecond would stand in an order that differs between runs.
+
+        Args:
+            person: The person in whose memory the note is stored.
+            thing: Name of the thing.
+            place: Name of the receptacle where it is or was.
+            wanted: Whether the person wants it there.
+        """
+        self._last_note_time = later_time(self._last_note_time)
+        return NoteEvent(note=reaction_note(person, thing, self._places[place], wanted, self._last_note_time))
 
     def scores(self) -> dict[str, float]:
         """See World.scores."""

@@ -1,9 +1,13 @@
 """Preferences recalled from notes, and the placement candidates that follow from them."""
 
+from datetime import datetime, timedelta, timezone
+from itertools import cycle
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from housewise.agent.personalize import placement_kernel, preference_knowledge
 from housewise.agent.personalize.placement_candidates import KnownPlacements, find_candidates, known_placements
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
@@ -190,3 +194,24 @@ def test_a_prompt_speaks_of_them_beside_the_thing() -> None:
     assert "holding cap ~ cup: hall shelf" in user.content
     judging = NotesContext(NotesTemplate.load("judging"))
     assert context.messages(house()) == judging.messages(house()) == judging.messages(house(), knows)
+
+
+KINDS = tuple(f"kind {letter}" for letter in "abcdefghij")
+
+
+def test_noted_kinds_are_those_of_the_newest_notes_and_no_older_note_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[Note] = []
+    monkeypatch.setattr(
+        preference_knowledge,
+        "placement_value",
+        lambda note: read.append(note) or placement_kernel.placement_value(note),
+    )
+    start = datetime(2026, 1, 1, tzinfo=timezone.utc)
+    notes = [
+        reaction_note("ada", KINDS[number // 100], place, True, (start + timedelta(seconds=number)).isoformat())
+        for number, place in zip(range(1000), cycle(PLACES.values()), strict=False)
+    ]
+    known = PreferenceKnowledge(Memory("ada", notes))
+    assert known.noted_kinds(3) == ["kind j", "kind i", "kind h"] and len(read) == 3
+    read.clear()
+    assert known.noted_kinds(300) == list(reversed(KINDS)) and len(read) == len(KINDS), "each kind is read once"

@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from housewise.experiments.catalogue import bundled_experiments, load_experiment
+from housewise.experiments.grid import Grid
 from housewise.experiments.results_table import read_table
 from housewise.people.memory import MemoryFolder
 from housewise.rollout.note_events import learned_notes
@@ -123,6 +125,68 @@ def test_transfers_start_from_what_was_remembered_and_are_measured(tmp_path: Pat
     frame = read_table(folder / "memory_transfer.csv").frame
     found = {measure: group["value"].mean() for measure, group in frame.groupby("measure")}
     assert found["out_of_place"] >= found["place_named"] >= found["named_placed"] and found["out_of_place"] > 0
+
+
+ONE_FOLDER = (
+    "memory_value",
+    "memory_size",
+    "memory_transfer",
+    "kernel_value",
+    "kernel_size",
+    "kernel_transfer",
+    "weighing",
+    "weighing_rounds",
+    "weighing_transfer",
+    "explorer_swap",
+)
+
+
+def grid_of(name: str) -> Grid:
+    experiment = load_experiment(bundled_experiments()[f"personalize/{name}"])
+    assert experiment.folder == "personalize/memory_value"
+    return Grid(experiment)
+
+
+def test_rows_with_a_model_and_without_share_their_runs() -> None:
+    found: dict[Path, tuple[object, ...]] = {}
+    for name in ONE_FOLDER:
+        for run in grid_of(name).runs:
+            settings = {key: value for layer in run.settings for key, value in layer.items()}
+            memory = run.memory and (run.memory[0].folder, run.memory[1])
+            made = (settings, memory, run.learns)
+            assert found.setdefault(run.folder, made) == made, f"{name}: {run.label}"
+    all_of = {run.folder for name in ("memory_value", "memory_size") for run in grid_of(name).runs}
+    for name in ("kernel_value", "kernel_size", "weighing", "weighing_rounds"):
+        assert {run.folder for run in grid_of(name).runs} <= all_of
+    with_a_model = {run.folder for run in grid_of("weighing_transfer").runs}
+    assert {run.folder for run in grid_of("kernel_transfer").runs} <= with_a_model
+    same_scene = [run for run in grid_of("explorer_swap").measured_runs if run.folder in all_of]
+    assert {(dict(run.cell)["row"], dict(run.cell)["memory of"]) for run in same_scene} == {
+        ("kernel", "kernel"),
+        ("model, memory", "model"),
+    }
+
+
+def test_carried_memories_are_paired_with_the_empty_one_over_tests_and_others() -> None:
+    grid = grid_of("weighing_transfer")
+    assert "model, empty memory" in grid.experiment.compare["row"]
+    cells = [dict(run.cell) for run in grid.measured_runs]
+    tasks = {(cell["from"], cell["scene"]): set[str]() for cell in cells}
+    for cell in cells:
+        tasks[cell["from"], cell["scene"]].add(cell["tasks"])
+    assert tasks["Merom_1_int", "Pomaria_2_int"] == tasks["Pomaria_2_int", "Merom_1_int"] == {"test", "other"}
+    assert ("Merom_1_int", "Pomaria_1_int") in tasks and ("Merom_1_int", "Rs_int") in tasks
+    assert "tasks" not in (*grid.experiment.table.rows, *grid.experiment.table.columns), "they are averaged"
+    empty = {run.folder for run in grid.measured_runs if dict(run.cell)["row"] == "model, empty memory"}
+    assert all("tasks=" in str(folder) for folder in empty), "both kinds of tasks are played"
+    houses = {run.folder for run in grid.measured_runs if dict(run.cell)["scene"] == "generated"}
+    assert houses <= {run.folder for run in grid_of("memory_value").runs}
+
+
+def test_every_number_of_notes_is_paired_with_none_over_three_seeds() -> None:
+    for name in ("memory_size", "kernel_size"):
+        experiment = grid_of(name).experiment
+        assert experiment.compare["size"] == ("0",) and list(experiment.axes["seed"]) == ["1", "2", "3"]
 
 
 def test_simulators_play_with_the_same_memory(tmp_path: Path) -> None:

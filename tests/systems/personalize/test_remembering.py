@@ -143,6 +143,15 @@ def test_a_demonstration_tells_of_what_is_not_moved_unless_it_is_told_not_to(
     assert shown[False] < shown[True]
 
 
+def test_a_memory_has_the_notes_of_an_episode_in_their_order(demonstrated: Path, played: Path) -> None:
+    for folder in (demonstrated, played):
+        notes = [
+            event.note for record in read_records(folder / "run" / "episodes") for event in record.of_type(NoteEvent)
+        ]
+        assert len({note.time for note in notes}) == len(notes)
+        assert list(MemoryFolder(folder / "run" / "memory").load("ada").notes) == notes
+
+
 def test_the_store_goes_by_what_was_shown_and_nothing_else(demonstrated: Path, tmp_path: Path) -> None:
     run(tmp_path / "blank", tmp_path / "none", **HOUSE, planner="memory_lookup", max_steps=300).play()
     (blank,) = read_records(tmp_path / "blank" / "episodes")
