@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import RootModel, model_validator
 
-from housewise.agent.basis.goal_hearing import spoken_words
+from housewise.agent.basis.goal_hearing import names_in, spoken_words
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import suggest_names
 from housewise.core.validation import read_model
@@ -142,10 +142,15 @@ class DescriptionMemory:
         return [kind for kind in self._pending if category and KINDS[kind].fuzzy == category]
 
     def _asked_about(self, text: str) -> list[str]:
-        """Return the described things that a question names, by name or category."""
-        words = spoken_words(text) if "?" in text else frozenset()
-        names = {kind: spoken_words(f"{KINDS[kind].name} {KINDS[kind].fuzzy}") for kind in self._pending}
-        return [kind for kind, name in names.items() if words & name]
+        """Return the described things that a question is about: by name, else by category, else by part of a name."""
+        if "?" not in text:
+            return []
+        if names := names_in(text):
+            # Things that share a word with the named one are not meant.
+            return [kind for kind in self._pending if KINDS[kind].name in names]
+        words = spoken_words(text)
+        alike = [kind for kind in self._pending if spoken_words(KINDS[kind].fuzzy or "") <= words]
+        return alike or [kind for kind in self._pending if words & spoken_words(KINDS[kind].name)]
 
     def _note(self, kind: str, text: str, works: bool) -> Note:
         self._works[kind, text] = works
