@@ -25,7 +25,7 @@ from housewise.worlds.lab.state import LabState
 from housewise.worlds.lab.surroundings import Surroundings
 
 SOLVED = "goal reached"
-OUT_UNHEARD = "out of actions, and the person never said what they want"
+OUT_UNHEARD = "out of actions, and the person never said what they want in words that are understood"
 
 
 @dataclass(frozen=True)
