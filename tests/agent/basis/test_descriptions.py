@@ -108,6 +108,8 @@ def test_a_question_about_a_thing_tells_that_its_description_did_not_work(text: 
         (("freeze_ray", "freeze_ray_monitor"), "Which computer is the freeze ray monitor?", ["freeze ray monitor"]),
         (("time_machine", "fuse_box"), "Is it time to open the fuse box?", ["fuse box"]),
         (("laser_cannon", "laser_monitor"), "Which machine is it?", ["laser cannon"]),
+        (("embiggenator", "embiggenator_monitor"), "Where is the embiggenator computer?", ["embiggenator monitor"]),
+        (("embiggenator",), "Where is the embiggenator computer?", []),
         (("laser_cannon", "laser_monitor"), "What is this laser?", ["laser cannon", "laser monitor"]),
     ],
 )  # fmt: skip
