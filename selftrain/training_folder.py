@@ -23,7 +23,7 @@ from housewise.core.migrations.settings import migrate_settings
 from housewise.core.settings import Settings
 from housewise.core.text_files import read_json
 from housewise.core.validation import convert_validation_errors
-from housewise.language.adapters import ADAPTER_CONFIG_FILE, EXAMPLES_FILE, IMITATE
+from housewise.language.adapters import ADAPTER_CONFIG_FILE, EXAMPLES_FILE, IMITATE, adapter_defaults
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.failures import FailedEpisodesError
 from housewise.rollout.run import Run
@@ -212,6 +212,17 @@ class TrainingFolder:
         learned = self.is_trained(IMITATE)
         earlier = read_training_settings(self.config_file, type(config), description)
         self.check_settings(earlier.identity(learned), config.identity(learned), "training")
+
+    def check_adapter(self, system: str) -> None:
+        """Check that the adapter that the first phase starts from was not trained in another system.
+
+        Args:
+            system: System of this training.
+
+        Raises:
+            ChatModelError: It was; the message names its system.
+        """
+        adapter_defaults(self.start.adapter, system)
 
     def check_trainer(self, config: TrainingConfig, has_rollouts: bool = False) -> None:
         """Check that a model can be trained with some settings, before anything is played; see Trainer.check.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import RootModel, model_validator
 
-from housewise.agent.basis.goal_hearing import spoken_words
+from housewise.agent.basis.goal_hearing import names_in, spoken_words
 from housewise.core.configs import CONFIGS
 from housewise.core.errors import suggest_names
 from housewise.core.validation import read_model
@@ -142,10 +142,15 @@ class DescriptionMemory:
         return [kind for kind in self._pending if category and KINDS[kind].fuzzy == category]
 
     def _asked_about(self, text: str) -> list[str]:
-        """Return the described things that a question names, by name or category."""
-        words = spoken_words(text) if "?" in text else frozenset()
-        names = {kind: spoken_words(f"{KINDS[kind].name} {KINDS[kind].fuzzy}") for kind in self._pending}
-        return [kind for kind, name in names.items() if words & name]
+        """Return the described things that a question is about: by name, else by category, else by part of a name."""
+        if "?" not in text:
+            return []
+        words = spoken_words(text)
+        # Things that share a word with the named one are not meant.
+        if (named := _named_uncommon(words)) or names_in(text):
+            return [kind for kind in self._pending if kind in named]
+        alike = [kind for kind in self._pending if spoken_words(KINDS[kind].fuzzy or "") <= words]
+        return alike or [kind for kind in self._pending if words & spoken_words(KINDS[kind].name)]
 
     def _note(self, kind: str, text: str, works: bool) -> Note:
         self._works[kind, text] = works
@@ -157,3 +162,25 @@ class DescriptionMemory:
             value=1.0 if works else -1.0,
             about=About(things=(name,), task=TASK, subtask=SUBTASK, situation=text),
         )
+
+
+def _named_uncommon(words: frozenset[str]) -> set[str]:
+    """Return the uncommon kinds that are named whole; whoever says "embiggenator computer" means its monitor alone."""
+    said = {
+        kind: name
+        for kind, names in _uncommon_names().items()
+        for name in sorted(names, key=len)
+        if name and name <= words
+    }
+    return {kind for kind, name in said.items() if not any(name < other for other in said.values())}
+
+
+@lru_cache(maxsize=1)
+def _uncommon_names() -> dict[str, list[frozenset[str]]]:
+    """Return the words of the names of uncommon kinds, also with the category in place of the last word."""
+    return {
+        key: [spoken_words(kind.name)]
+        + ([spoken_words(f"{first} {kind.fuzzy}")] if (first := kind.name.rpartition(" ")[0]) else [])
+        for key, kind in KINDS.items()
+        if kind.fuzzy
+    }

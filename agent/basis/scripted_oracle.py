@@ -178,6 +178,7 @@ class ScriptedOracle:
     def _without_goal(self, view: OracleView, spoken: str) -> AssistantTurn:
         """Answer a question about a thing, or ask what the person wants to do. The goal is not guessed."""
         if spoken and (thing := self._named_thing(spoken, view)) is not None:
+            self._topic = KINDS[thing.kind].name
             advice = Advice("GotoObject", thing.id, thing.room)
             text = self._advisor.say(advice, view.state, view.surroundings, self._generator)
             return AssistantTurn("They ask about a thing; I do not know their goal.", f"{text} {self._draw('ask_use')}")

@@ -19,16 +19,19 @@ from housewise.systems.basis.settings import BasisAgentSettings, BasisSettings, 
 from housewise.systems.basis.system import Basis
 
 
-def time_training(variants: Sequence[str], seed: int, packed: int) -> Iterator[MeasuredValue]:
+def time_training(
+    variants: Sequence[str], seed: int, packed: int, routine_share: float = 1.0
+) -> Iterator[MeasuredValue]:
     """Measure one epoch on sessions of the scripted oracle, packed and each turn alone, without loading the model.
 
     Args:
         variants: Names of variants; a session of each is learned.
         seed: Seed of the scenarios, which are those for training.
         packed: Maximum number of turns in one sequence.
+        routine_share: Share of the routine turns that are learned; see SessionLessons.
     """
     with TemporaryDirectory() as folder:
-        sessions = play_sessions(variants, seed, Path(folder) / "sessions")
+        sessions = play_sessions(variants, seed, Path(folder) / "sessions", routine_share)
         for number, turns in enumerate(sessions):
             ours = time_epoch(turns, packed, Path(folder) / f"packed{number}")
             alone = time_epoch(turns, 1, Path(folder) / f"alone{number}")
@@ -41,13 +44,15 @@ def time_training(variants: Sequence[str], seed: int, packed: int) -> Iterator[M
                 yield MeasuredValue(turns[0].variant, 0, measure, value)
 
 
-def play_sessions(variants: Sequence[str], seed: int, folder: Path) -> list[list[SessionDemonstration]]:
+def play_sessions(
+    variants: Sequence[str], seed: int, folder: Path, routine_share: float
+) -> list[list[SessionDemonstration]]:
     """Play sessions with the scripted oracle, and return the examples of those that reached their goal."""
     tasks = BasisTaskSettings(variant=tuple(variants), seed=seed, split="training", attempts=3)
     settings = BasisSettings(tasks=tasks, agent=BasisAgentSettings(planner="oracle"))
     Run(Basis(settings), folder).play(RunCallback())
-    lessons = SessionLessonsConfig.load(overrides=["agent.perception=words", "agent.compact=true"]).lessons()
-    return list(session_demonstrations([folder], lessons))
+    config = SessionLessonsConfig.load(overrides=["agent.perception=words", "agent.compact=true"])
+    return list(session_demonstrations([folder], config.lessons(routine_share)))
 
 
 def time_epoch(turns: Sequence[SessionDemonstration], packed: int, folder: Path) -> float:

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from housewise.core.errors import UserError
 from housewise.core.files import write_json
 from housewise.core.formatting import plural
 from housewise.export.manifest import ExportedEpisode, Manifest
@@ -50,6 +51,13 @@ class TrainingDataWriter(ExportWriter):
     def configure(self, settings: Sequence[str]) -> None:
         """See ``ExportWriter.configure``."""
         self._config = SessionLessonsConfig.load(overrides=settings)
+        chosen = self._config.agent
+        for key in ("planner", "shuffled_descriptions", "remembers_descriptions"):
+            if (value := getattr(chosen, key)) != getattr(SessionLessonsConfig().agent, key):
+                given = value if isinstance(value, str) else str(value).lower()
+                raise UserError(
+                    f"{key}={given}: does not concern examples, which are those of planner=llm; leave it out"
+                )
         self.notes = {"settings": self._config.model_dump(mode="json")}
 
     def write(self, episodes: Iterator[ExportedEpisode], folder: Path, manifest: Manifest) -> None:
@@ -61,7 +69,7 @@ class TrainingDataWriter(ExportWriter):
                 source = episode.path.parents[1]
                 attempt = lessons.learned_attempt(episode.record, episode.path)
                 initial = read_initial_state(episode.record, episode.path)
-                counts.add(initial.variant, attempt is not None)
+                counts.add(initial.variant, attempt is not None, lessons.guide(episode.record.header))
                 tests += initial.split == TEST
                 if attempt is None:
                     manifest.leave_out(episode.record.name, "no attempt reached the goal")

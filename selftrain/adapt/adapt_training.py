@@ -153,6 +153,7 @@ class AdaptTraining:
     def _check_trainers(self) -> None:
         """Check everything about the trainings that can be checked before an episode is played."""
         config, start = self.config, self._training.start
+        self._training.check_adapter(Adapt.name)
         if config.warm_up.people:
             self._training.check_trainer(config.warm_up.training, has_rollouts=True)
         for training in (config.imitation, config.preference):

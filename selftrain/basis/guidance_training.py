@@ -59,6 +59,7 @@ class GuidanceTraining:
         self._training = TrainingFolder(folder, start, observer, config.run.tasks.seed, model.base_url)
         self._check_folder()
         if not all(map(self._training.is_trained, phase_names(config.corrections.rounds))):
+            self._training.check_adapter(Basis.name)
             self._training.check_trainer(config.training)
 
     def run(self, last: str | None = None) -> TrainedModel:

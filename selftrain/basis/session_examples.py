@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -21,7 +22,7 @@ from housewise.agent.basis.views import AssistantView, build_oracle_view
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.core.formatting import plural
-from housewise.core.record import Record
+from housewise.core.record import Header, Record
 from housewise.core.record_files import FINISHED
 from housewise.core.settings_loading import LoadableSettings
 from housewise.core.validation import validate_model
@@ -36,6 +37,7 @@ from housewise.systems.basis.record import BasisFinalState, BasisInitialState, G
 from housewise.systems.basis.settings import BasisAgentSettings
 from housewise.systems.basis.world import SessionObservation
 from housewise.worlds.lab.history import clip_speech
+from housewise.worlds.lab.variants import BY_NAME
 
 BuildPrompt = Callable[[AssistantView], tuple[Message, ...]]
 """Builds the prompt of a turn from what the assistant knows."""
@@ -43,9 +45,11 @@ BuildPrompt = Callable[[AssistantView], tuple[Message, ...]]
 Replies = Literal["recorded", "oracle"]
 """Replies that are learned; see ``SessionLessonsConfig.replies``."""
 
-TEST = "test"
+TEST, ORACLE = "test", "oracle"
 _SYSTEM = "basis"
 _REMEDY = "delete the file to run the episode again"
+_MAX_NAMED = 5
+"""Number of variants without a session that are named."""
 
 
 class SessionLessonsConfig(LoadableSettings):
@@ -101,6 +105,10 @@ class SessionLessons:
         """
         kept = kept_attempt(record, path)
         return kept if self.oracle is None else 1
+
+    def guide(self, header: Header) -> str:
+        """Return the planner whose replies are learned of a session."""
+        return header.agent if self.oracle is None else ORACLE
 
     def demonstrations(self, record: Record, path: Path) -> list[SessionDemonstration]:
         """Return an example for each turn of the assistant in the attempt that is learned; none without one.
@@ -250,15 +258,24 @@ class KeptSessions:
     Attributes:
         sessions: Number of sessions by variant.
         kept: Number of sessions that are learned by variant.
+        guides: Number of sessions whose replies are learned by the planner that gave them.
     """
 
     sessions: dict[str, int] = field(default_factory=dict)
     kept: dict[str, int] = field(default_factory=dict)
+    guides: Counter[str] = field(default_factory=Counter)
 
-    def add(self, variant: str, is_kept: bool) -> None:
-        """Count a session."""
+    def add(self, variant: str, is_kept: bool, guide: str = ORACLE) -> None:
+        """Count a session.
+
+        Args:
+            variant: Its variant.
+            is_kept: Whether it is learned.
+            guide: Planner whose replies are learned of it.
+        """
         self.sessions[variant] = self.sessions.get(variant, 0) + 1
         self.kept[variant] = self.kept.get(variant, 0) + is_kept
+        self.guides[guide] += is_kept
 
     def check(self, source: Path) -> None:
         """Check that there is anything to learn.
@@ -277,13 +294,20 @@ class KeptSessions:
             )
 
     def warnings(self, source: Path) -> list[str]:
-        """Return a line for each variant without a kept session."""
-        return [
+        """Return a line for each variant without a kept session, and for each guide but the scripted oracle."""
+        unlearned = [
             f"{source}: variant {variant}: none of {plural(self.sessions[variant], 'session')} reached the goal, so "
             "nothing is learned of it; play more with tasks.scenarios, or more often with tasks.attempts"
             for variant, kept in self.kept.items()
             if not kept
         ]
+        others = [
+            """Return a line for each variant without a kept session, and for each other guide than the oracle."""
+            f"name a run of planner={ORACLE}, or export with replies={ORACLE} to learn what the oracle would have said"
+            for guide, count in self.guides.items()
+            if count and guide != ORACLE
+        ]
+        return [*unlearned, *others]
 
 
 def session_demonstrations(
@@ -300,7 +324,8 @@ def session_demonstrations(
     Args:
         folders: Folders of runs.
         lessons: Makes the examples.
-        tell: Receives a line about each variant without a kept session.
+        tell: Receives a line about each variant without a kept session, about variants without any session, and about
+            sessions that another planner than the oracle guided.
         first: Number of the scenario that comes first. Those with smaller numbers follow the others.
         variants: Variants that are learned. Empty for all.
 
@@ -308,29 +333,49 @@ def session_demonstrations(
         UserError: A record cannot be used, a scenario is for tests, there is no session of the variants, or none was
             kept.
     """
+    found: list[Path] = []
+    played: set[str] = set()
     for folder in folders:
-        counts, kept = KeptSessions(), []
-        for path in _session_files(folder):
-            header, result = read_summary(path)
-            check_system(header.system, path)
-            initial = validate_model(BasisInitialState, header.initial_state, path, _REMEDY)
-            if variants and initial.variant not in variants:
-                continue
-            if initial.split == TEST:
-                raise UserError(f"{path}: field split: is a scenario for tests; play sessions with split=training")
-            final = validate_model(BasisFinalState, result.final, path, _REMEDY)
-            is_kept = lessons.oracle is not None or any(final.successes)
-            counts.add(initial.variant, is_kept)
-            if is_kept:
-                chance = random.Random(f"{initial.seed} {initial.variant}").random()
-                kept.append((initial.seed < first, initial.seed, chance, path))
-        if not counts.sessions:
-            raise UserError(f"{folder}: no session of variant {', '.join(sorted(variants))}; leave run.variant out")
+        counts, kept = _find_learned(folder, lessons, first, variants)
         counts.check(folder)
         for line in counts.warnings(folder):
             tell(line)
-        for *_, path in sorted(kept):
-            yield lessons.demonstrations(read_record(path), path)
+        found += kept
+        played |= counts.sessions.keys()
+    if missing := sorted({*(variants or BY_NAME)} - played):
+        tell(f"no session of {plural(len(missing), 'variant')} ({_name_some(missing)}), so nothing is learned of them")
+    for path in found:
+        yield lessons.demonstrations(read_record(path), path)
+
+
+def _find_learned(
+    folder: Path, lessons: SessionLessons, first: int, variants: Collection[str]
+) -> tuple[KeptSessions, list[Path]]:
+    """Count the sessions of a run, and return those that are learned in their order; see session_demonstrations."""
+    counts, kept = KeptSessions(), []
+    for path in _session_files(folder):
+        header, result = read_summary(path)
+        check_system(header.system, path)
+        initial = validate_model(BasisInitialState, header.initial_state, path, _REMEDY)
+        if variants and initial.variant not in variants:
+            continue
+        if initial.split == TEST:
+            raise UserError(f"{path}: field split: is a scenario for tests; play sessions with split=training")
+        final = validate_model(BasisFinalState, result.final, path, _REMEDY)
+        is_kept = lessons.oracle is not None or any(final.successes)
+        counts.add(initial.variant, is_kept, lessons.guide(header))
+        if is_kept:
+            chance = random.Random(f"{initial.seed} {initial.variant}").random()
+            kept.append((initial.seed < first, initial.seed, chance, path))
+    if not counts.sessions:
+        raise UserError(f"{folder}: no session of variant {', '.join(sorted(variants))}; leave run.variant out")
+    return counts, [path for *_, path in sorted(kept)]
+
+
+def _name_some(names: Sequence[str]) -> str:
+    """Return names as a list, of which only the first few are said."""
+    left = len(names) - _MAX_NAMED
+    return ", ".join([*names[:_MAX_NAMED], *([f"{left} more"] if left > 0 else [])])
 
 
 def _session_files(folder: Path) -> list[Path]:

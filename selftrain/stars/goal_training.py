@@ -47,6 +47,7 @@ class GoalTraining:
             )
         self._check_folder()
         if not self._training.is_trained(IMITATE):
+            self._training.check_adapter(config.system)
             self._training.check_trainer(config.training)
 
     def run(self) -> TrainedModel:

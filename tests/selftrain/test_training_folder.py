@@ -1,12 +1,19 @@
 """The folder that all trainings share."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from housewise.core.errors import UserError
 from housewise.core.folder_locks import exclusive_lock
+from housewise.selftrain.adapt.adapt_training import AdaptTraining
+from housewise.selftrain.adapt.settings import AdaptTrainingConfig
+from housewise.selftrain.basis.guidance_training import GuidanceTraining
+from housewise.selftrain.basis.settings import GuidanceTrainingConfig
+from housewise.selftrain.stars.goal_training import GoalTraining
+from housewise.selftrain.stars.settings import GoalTrainingConfig
 from housewise.selftrain.trainers import ModelReference
 from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.selftrain.training_folder import TrainingFolder
@@ -42,3 +49,20 @@ def test_models_without_their_settings_are_not_gone_on_from(tmp_path: Path) -> N
     assert not training.has_begun("imitate")
     (tmp_path / "config.json").write_text("{}")
     assert training.has_begun("imitate", "iteration-*")
+
+
+@pytest.mark.parametrize(
+    ("training", "config"),
+    [
+        (GuidanceTraining, GuidanceTrainingConfig),
+        (GoalTraining, GoalTrainingConfig),
+        (AdaptTraining, AdaptTrainingConfig),
+    ],
+)
+def test_an_adapter_of_another_system_is_not_trained_on(training: Any, config: Any, tmp_path: Path) -> None:
+    settings = config.load(overrides=["run.models.agent.adapter=tidy"])
+    with pytest.raises(
+        UserError, match="adapter tidy: was trained in another system; use it with --system personalize"
+    ):
+        training(settings, tmp_path, TrainingDisplay(Console(quiet=True)))
+    assert not any(tmp_path.iterdir())

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from housewise.agent.basis.chat_assistant import ChatAssistant, assistant_messages, load_assistant_prompts
 from housewise.agent.basis.controls import FREQUENT_ADVICE, FixedSpeech, RandomSpeech
-from housewise.agent.basis.descriptions import DescriptionOf, shuffled_kinds, usual_look
+from housewise.agent.basis.descriptions import DescriptionOf, shuffled_kinds
 from housewise.agent.basis.knowledge import KnowledgeSwitches
 from housewise.agent.basis.learner_controls import NearestTurn, build_limited_view
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
@@ -69,14 +69,15 @@ def assistant_opener(
 
 
 def usual_description(chosen: BasisAgentSettings) -> DescriptionOf:
-    """Return a function from a kind of thing to its usual description.
+    """Return a function from a kind of thing to its usual description: that of the wording, or else of the kind.
 
-    Scripted assistants describe by the phrases of their wording; models read the look of the kind.
+    Scripted assistants describe by it; models read it.
     """
-    if chosen.planner not in ("llm", "nearest"):
-        return load_oracle_phrases(chosen.wording).look_of
-    others = shuffled_kinds(0) if chosen.shuffled_descriptions else {}
-    return lambda kind: usual_look(others.get(kind, kind))
+    look_of = load_oracle_phrases(chosen.wording).look_of
+    if chosen.planner not in ("llm", "nearest") or not chosen.shuffled_descriptions:
+        return look_of
+    others = shuffled_kinds(0)
+    return lambda kind: look_of(others.get(kind, kind))
 
 
 def view_builder(chosen: BasisAgentSettings, describe: DescriptionOf) -> BuildView:
@@ -102,6 +103,11 @@ def check_assistant(settings: BasisSettings) -> None:
     """
     if settings.agent.planner == "nearest":
         _examples_files(settings.models.agent.adapter)
+        if not settings.agent.compact:
+            raise UserError(
+                "compact=false: planner=nearest compares short prompts only; leave it out, or name an adapter that was "
+                "trained with run.compact=true"
+            )
 
 
 def _size(chosen: BasisAgentSettings) -> PromptSize:

@@ -15,9 +15,10 @@ from housewise.worlds.lab.scenarios import MAX_ACTIONS, Split
 
 Planner = Literal["oracle", "shuffled", "random", "frequent", "silent", "llm", "limited", "nearest"]
 _Name = Annotated[str, Field(min_length=1, max_length=1000)]
-_IF_SCRIPTED_PERSON, _IF_SIMULATED_PERSON, _IF_CHAT_ASSISTANT = (
+_IF_SCRIPTED_PERSON, _IF_SIMULATED_PERSON, _IF_LEARNER, _IF_LEARNER_OR_LIMITED = (
     Affects(needs=("person", ("bob", "alice"))),
     Affects(needs=("person", ("bob", "alice", "model"))),
+    Affects(needs=("planner", ("llm", "nearest"))),
     Affects(needs=("planner", ("llm", "limited", "nearest"))),
 )
 DESCRIBING = ("oracle", "limited", "llm")
@@ -70,20 +71,23 @@ class BasisAgentSettings(Settings):
     oracle's most frequent one; silent says nothing; llm is a chat model (models.agent). limited is the scripted oracle
     that knows little more than llm would be told; nearest says what was said at the most similar turn that the adapter
     of models.agent has learned."""
-    wording: Annotated[_Name, Affects(needs=("planner", ("oracle", "shuffled", "random", "limited")))] = "training"
-    """Wording of the scripted oracle: training, held_out, or a YAML file."""
-    perception: Annotated[Literal["words", "truth"], _IF_CHAT_ASSISTANT] = "truth"
+    wording: Annotated[
+        _Name, Affects(needs=("planner", ("oracle", "shuffled", "random", "limited", "llm", "nearest")))
+    ] = "training"
+    """Wording of the scripted oracle: training, held_out, or a YAML file. The planners llm and nearest read its
+    descriptions of things."""
+    perception: Annotated[Literal["words", "truth"], _IF_LEARNER_OR_LIMITED] = "truth"
     """How the planner llm perceives what is in view: what a picture shows, in words, or the simulator's metadata, which
     the paper gives to its oracle."""
-    task_knowledge: Annotated[bool, _IF_CHAT_ASSISTANT] = True
+    task_knowledge: Annotated[bool, _IF_LEARNER] = True
     """Whether the planner llm is given the general steps of the task that the person has named."""
-    object_knowledge: Annotated[bool, _IF_CHAT_ASSISTANT] = True
+    object_knowledge: Annotated[bool, _IF_LEARNER_OR_LIMITED] = True
     """Whether the planner llm is given cards of devices that were named or are in view."""
-    environment_knowledge: Annotated[bool, _IF_CHAT_ASSISTANT] = True
+    environment_knowledge: Annotated[bool, _IF_LEARNER_OR_LIMITED] = True
     """Whether the planner llm is told where things are that were named."""
-    reasoning: Annotated[bool, _IF_CHAT_ASSISTANT] = True
+    reasoning: Annotated[bool, _IF_LEARNER] = True
     """Whether the planner llm writes down a thought before it speaks."""
-    shuffled_descriptions: Annotated[bool, Affects(needs=("planner", ("llm", "nearest")))] = False
+    shuffled_descriptions: Annotated[bool, _IF_LEARNER] = False
     """Whether each device is described to the planner llm or nearest by the look of another one: a control."""
     remembers_descriptions: Annotated[bool, Affects(needs=("planner", DESCRIBING))] = False
     """Whether the assistant remembers by which descriptions the person found uncommon things, and prefers those."""

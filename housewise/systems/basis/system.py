@@ -66,6 +66,8 @@ class Basis(System[BasisSettings]):
         Score("assistant_turns", "assistant's utterances", "assistant"),
         Score("speech_precision", "speech precision", unit="%", better="higher", scale=100, weight="assistant_turns"),
         Score("speech_recall", "speech recall", unit="%", better="higher", scale=100, weight="oracle_turns"),
+        Score("silence_precision", "silence precision", unit="%", better="higher", scale=100, weight="silent_turns"),
+        Score("silence_recall", "silence recall", unit="%", better="higher", scale=100, weight="oracle_silent_turns"),
         Score("failed_actions", "failed actions", "failed", better="lower"),
         Score("unread", "replies that could not be read", unit="%", better="lower", scale=100, weight="replies"),
     )

@@ -25,7 +25,7 @@ from housewise.worlds.lab.state import LabState
 from housewise.worlds.lab.surroundings import Surroundings
 
 SOLVED = "goal reached"
-OUT_UNHEARD = "out of actions, and the person never said what they want"
+OUT_UNHEARD = "out of actions, and the person never said what they want in words that are understood"
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,9 @@ class _Attempt:
     unread: int = 0
     oracle_turns: int = 0
     agreed_turns: int = 0
+    silent_turns: int = 0
+    oracle_silent_turns: int = 0
+    both_silent_turns: int = 0
 
 
 class LabSession:
@@ -155,12 +158,19 @@ class LabSession:
 
     @staticmethod
     def _speech_scores(attempt: _Attempt) -> dict[str, float]:
-        """Return how often the assistant said what the oracle would have said, had it heard the same session."""
-        agreed = attempt.agreed_turns
+        """Return how often the assistant said what the oracle would have said, had it heard the same session.
+
+        And how often it was silent where the oracle would have been.
+        """
+        agreed, both_silent = attempt.agreed_turns, attempt.both_silent_turns
         return {
             "speech_precision": agreed / max(1, attempt.assistant_turns),
             "speech_recall": agreed / max(1, attempt.oracle_turns),
             "oracle_turns": attempt.oracle_turns,
+            "silence_precision": both_silent / max(1, attempt.silent_turns),
+            "silence_recall": both_silent / max(1, attempt.oracle_silent_turns),
+            "silent_turns": attempt.silent_turns,
+            "oracle_silent_turns": attempt.oracle_silent_turns,
         }
 
     def final(self) -> Mapping[str, Any]:
@@ -196,6 +206,9 @@ class LabSession:
         now.replies += "agent" in self._roles
         now.unread += not turn.is_parsed
         now.oracle_turns += bool(self._expected)
+        now.silent_turns += speech is None
+        now.oracle_silent_turns += not self._expected
+        now.both_silent_turns += speech is None and not self._expected
         now.agreed_turns += self._oracle is not None and self._oracle.would_say(speech or "")
         self._turns[-1] = self._turns[-1].with_speech(speech)
         if speech is not None and self._descriptions is not None:

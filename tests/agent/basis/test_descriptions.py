@@ -101,6 +101,27 @@ def test_a_question_about_a_thing_tells_that_its_description_did_not_work(text: 
     assert [each.value for each in tell(MONITOR).learn(spoke(text))] == values
 
 
+@pytest.mark.parametrize(
+    ("described", "text", "refuted"),
+    [
+        (("laser_cannon", "laser_monitor"), "What does the laser monitor look like?", ["laser monitor"]),
+        (("freeze_ray", "freeze_ray_monitor"), "Which computer is the freeze ray monitor?", ["freeze ray monitor"]),
+        (("time_machine", "fuse_box"), "Is it time to open the fuse box?", ["fuse box"]),
+        (("laser_cannon", "laser_monitor"), "Which machine is it?", ["laser cannon"]),
+        (("embiggenator", "embiggenator_monitor"), "Where is the embiggenator computer?", ["embiggenator monitor"]),
+        (("embiggenator",), "Where is the embiggenator computer?", []),
+        (("laser_cannon", "laser_monitor"), "What is this laser?", ["laser cannon", "laser monitor"]),
+    ],
+)  # fmt: skip
+def test_a_question_is_about_the_things_that_it_names(
+    described: tuple[str, ...], text: str, refuted: list[str]
+) -> None:
+    memory = DescriptionMemory("ada")
+    for kind in described:
+        memory.listen(f"It is the {usual_look(kind)}.")
+    assert sorted(name for note in memory.learn(spoke(text)) for name in note.about.things) == refuted
+
+
 def test_a_new_attempt_begins_without_descriptions() -> None:
     memory = tell(MONITOR)
     memory.begin()

@@ -80,6 +80,14 @@ def test_an_advice_counts_as_given_once_it_was_heard(spoken: tuple[str | None, .
     assert tuple("apple" in said for said in answers) == advises
 
 
+def test_an_answer_about_a_thing_is_given_by_who_names_it() -> None:
+    oracle = ScriptedOracle(OracleSettings(judges_other=True))
+    asked = [turn(STATE, LabAction("Speak", "What is the time machine?"))]
+    assert "time machine" in (oracle.turn(build_oracle_view(STATE, SPACE, asked)).speech or "")
+    assert oracle.would_say("The time machine mends things.")
+    assert not oracle.would_say("Good morning.") and not oracle.would_say("What are you going to do?")
+
+
 def test_a_question_that_was_not_asked_is_asked_again() -> None:
     assert all("?" in said for said in corrections(*((LOOK, STATE, said) for said in (None, "Take the apple.", None))))
     asked, *silent = corrections(*((LOOK, STATE, said) for said in ("What shall we do?", None, None)))

@@ -1,15 +1,18 @@
 """Measures of speed: that they are of what they say; how fast anything is, no test asks."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Literal
 
 import pytest
 
 from housewise.experiments.bench.lab_speed import open_trimesh_space, time_lab
-from housewise.experiments.bench.packing_speed import time_training
+from housewise.experiments.bench.packing_speed import play_sessions, time_training
 from housewise.experiments.bench.recall_speed import make_memory, scan_notes, time_recall
 from housewise.experiments.bench.robot_speed import add_objects, time_agent, time_follower, time_rate
+from housewise.experiments.catalogue import load_experiment
 from housewise.people.memory import About
+from housewise.selftrain.basis.settings import SessionsConfig
 from housewise.worlds.house.env import RearrangementTask
 from housewise.worlds.lab.geometry import open_lab_space
 from housewise.worlds.lab.scenarios import draw_scenario, find_variant
@@ -55,6 +58,7 @@ def test_a_scan_finds_what_recall_finds() -> None:
 
 
 LAB = "make_carrot__banana__simple"
+PACKING = Path(__file__).parents[3] / "experiments" / "bench" / "packing_speed.yaml"
 
 
 @pytest.mark.parametrize("part", ["rule step", "turn", "picture"])
@@ -81,3 +85,10 @@ def test_a_session_is_learned_packed_and_turn_by_turn() -> None:
     found = {value.measure: value.value for value in time_training([LAB], 0, 4)}
     assert found["turns"] > 4, "several rows"
     assert found["times_alone"] == pytest.approx(found["alone_seconds_per_turn"] / found["seconds_per_turn"])
+
+
+def test_packing_is_measured_with_as_few_routine_turns_as_are_trained_on(tmp_path: Path) -> None:
+    (every,), (few,) = (play_sessions([LAB], 0, tmp_path / str(share), share) for share in (1.0, 0.25))
+    assert 1 < len(few) < len(every)
+    shares = {level.settings["routine_share"] for level in load_experiment(PACKING).axes["learned"].values()}
+    assert shares == {1.0, SessionsConfig().routine_share}

@@ -107,6 +107,15 @@ def test_openai_reads_its_messages(exports: dict[str, Path]) -> None:
         assert all(turn["content"].strip() for turn in row["messages"])
 
 
+@pytest.mark.parametrize(
+    "setting", ["planner=nearest", "planner=oracle", "shuffled_descriptions=true", "remembers_descriptions=true"]
+)
+def test_settings_that_change_nothing_about_examples_are_refused(sessions: Path, tmp_path: Path, setting: str) -> None:
+    with pytest.raises(UserError, match=f"{setting}: does not concern examples, which are those of planner=llm; leave"):
+        export_run(sessions, "openai", tmp_path / "out", settings=[setting])
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("word", ["<image>", "<video>", "<audio>"])
 def test_placeholders_that_somebody_wrote_are_no_pictures(word: str) -> None:
     example = Demonstration(prompt=({"role": "user", "content": f"I see {word}{word}"},), reply=f"An {word}?")

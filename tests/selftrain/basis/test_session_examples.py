@@ -12,6 +12,7 @@ from housewise.agent.basis.chat_assistant import read_speech
 from housewise.agent.basis.descriptions import usual_look
 from housewise.agent.basis.views import Perception
 from housewise.core.errors import UserError
+from housewise.export import export_run
 from housewise.language.base import Reply
 from housewise.language.replay import ReplayChatModel
 from housewise.language.thoughts import speech_spans
@@ -30,6 +31,7 @@ from housewise.systems.basis.record import GuidanceEvent
 from housewise.systems.basis.settings import BasisAgentSettings, BasisSettings
 from housewise.systems.basis.system import Basis
 from housewise.systems.basis.world import SessionObservation
+from housewise.worlds.lab.variants import BY_NAME
 from tests.record_lines import changed_lines
 from tests.systems.basis.sessions import FAR, SIMPLE, record_sessions, short_sessions
 
@@ -192,9 +194,34 @@ def test_speech_cannot_end_a_reply(copied: Path) -> None:
 def test_a_variant_without_a_kept_session_is_named(run: Path) -> None:
     told: list[str] = []
     lessons = SessionLessonsConfig.load().lessons()
-    assert len(list(session_demonstrations([run], lessons, told.append))) == 2
+    assert len(list(session_demonstrations([run], lessons, told.append, variants=(SIMPLE, FAR)))) == 2
     (line,) = told
     assert str(run) in line and f"variant {FAR}: none of 2 sessions" in line and "tasks.attempts" in line
+
+
+def test_variants_without_any_session_are_named_before_anything_is_learned(run: Path) -> None:
+    told: list[str] = []
+    lessons = SessionLessonsConfig.load().lessons()
+    next(session_demonstrations([run, run], lessons, told.append))
+    missing = sorted({*BY_NAME} - {SIMPLE, FAR})
+    assert told[-1] == (f"no session of 68 variants ({', '.join(missing[:5])}, 63 more), so nothing is learned of them")
+    next(session_demonstrations([run], lessons, told.append, variants=(SIMPLE, missing[0])))
+    assert told[-1] == f"no session of 1 variant ({missing[0]}), so nothing is learned of them"
+
+
+def test_who_guided_is_said_where_it_was_not_the_oracle(copied: Path, tmp_path: Path) -> None:
+    (path,) = (copied / "episodes").iterdir()
+    with changed_lines(path) as lines:
+        lines[0]["data"]["agent"] = "random"
+    for replies, count in (("recorded", 1), ("oracle", 0)):
+        told: list[str] = []
+        lessons = SessionLessonsConfig.load(overrides=[f"replies={replies}"]).lessons()
+        assert list(session_demonstrations([copied], lessons, told.append, variants=(SIMPLE,)))
+        assert len(told) == count
+        assert all(f"{copied}: 1 learned session with planner=random, whose replies are" in line for line in told)
+    told = []
+    export_run(copied, "openai", tmp_path / "out", tell=told.append)
+    assert any("1 learned session with planner=random" in line for line in told)
 
 
 def test_a_seed_chooses_the_scenarios_that_come_first(run: Path) -> None:

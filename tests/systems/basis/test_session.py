@@ -1,5 +1,7 @@
 """A session in the lab: the scripted oracle guides the scripted person, and what happens is scored and recorded."""
 
+from operator import itemgetter
+
 import pytest
 
 from housewise.core.errors import UserError
@@ -41,6 +43,23 @@ def test_speech_is_compared_with_what_the_oracle_would_say() -> None:
     assert (knowing["speech_precision"], knowing["speech_recall"]) == (1, 1)
     assert play(settings.with_changes(planner="silent"))[0]["speech_recall"] == 0
     assert "speech_recall" not in play(settings)[0]
+
+
+def test_silence_is_compared_with_the_oracles_silence() -> None:
+    settings = with_tasks()
+    for planner in ("random", "silent"):
+        scores, events = play(settings.with_changes(planner=planner))
+        turns = [(not each.speech, not each.oracle_speech) for each in events if isinstance(each, GuidanceEvent)]
+        silent, expected, both = (sum(map(count, turns)) for count in (itemgetter(0), itemgetter(1), all))
+        assert (scores["silent_turns"], scores["oracle_silent_turns"]) == (silent, expected)
+        assert scores["silence_precision"] == pytest.approx(both / max(1, silent))
+        assert scores["silence_recall"] == pytest.approx(both / max(1, expected))
+        # Nothing is heard of who never speaks, so that the oracle would always speak.
+        assert planner != "silent" or (silent > 0 and expected == 0)
+    knowing = play(settings.with_changes(planner="limited"))[0]
+    assert knowing["silent_turns"] > 0
+    assert (knowing["silence_precision"], knowing["silence_recall"]) == (1, 1)
+    assert not {"silence_precision", "silence_recall"} & play(settings)[0].keys()
 
 
 def test_how_patient_and_talkative_the_person_is_are_settings() -> None:
