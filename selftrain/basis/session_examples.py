@@ -302,7 +302,7 @@ class KeptSessions:
             if not kept
         ]
         others = [
-            """Return a line for each variant without a kept session, and for each other guide than the oracle."""
+            f"{source}: {plural(count, 'learned session')} with planner={guide}, whose replies are learned; "
             f"name a run of planner={ORACLE}, or export with replies={ORACLE} to learn what the oracle would have said"
             for guide, count in self.guides.items()
             if count and guide != ORACLE

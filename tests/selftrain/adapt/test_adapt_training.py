@@ -108,7 +108,7 @@ def test_reflection_dpo_is_one_command_that_resumes(tmp_path: Path) -> None:
     [
         (("--houses", "3"), "--houses: does not concern the training of adapt; leave it out"),
         (("--config", "paper", "run.model=gpt-x"), "only local models are trained here"),
-        (("--config", "tidy"), "unknown setting 'run.max_plans'"),
+        (("--config", "tidy"), "unknown setting 'run.kinds'"),
         (("--rollouts", "vlm"), "no such engine"),
         (("--rollouts", "vllm"), "its tokenizer has no chat template, without which servers refuse"),
         (("--base-url", "http://127.0.0.1:9/v1"), "--rollouts vllm=URL"),

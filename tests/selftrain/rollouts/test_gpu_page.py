@@ -14,7 +14,12 @@ from tests.worlds.house.housekeep_folder import ASSETS, EPISODES, METADATA, NAVM
 PAGE = (Path(__file__).parents[3] / "docs" / "gpu.md").read_text(encoding="utf-8")
 SCENES = ("Benevolence_2_int", "Merom_1_int")
 """Scenes of the data: the first one has no task sets."""
-MISSING = ("there is no such folder", "check base_url and that the server runs", "bitsandbytes is not installed")
+MISSING = (
+    "there is no such folder",
+    "no such folder, and none of that name",
+    "check base_url and that the server runs",
+    "bitsandbytes is not installed",
+)
 
 
 def commands() -> list[str]:
