@@ -51,7 +51,9 @@ def judge_objects(
         kernel = PlacementKernel(placement_notes(memory.notes), embedder, kernel_constants)
         places = spoken_places(task.scene)
         knowledge = PreferenceKnowledge(memory, places, embedder)
-        moved = [(_target(task, thing, knowledge, kernel), thing) for thing in task.episode.objects]
+        moved = [
+            (_target(task, thing, knowledge, kernel, kernel_constants.margin), thing) for thing in task.episode.objects
+        ]
         right = sum(target in _right_places(task, thing) for target, thing in moved if thing.is_misplaced)
         damaged = sum(target not in _right_places(task, thing) for target, thing in moved if not thing.is_misplaced)
         misplaced = len(task.episode.misplaced_objects)
@@ -95,7 +97,7 @@ def _unlike_notes(task: RearrangementTask, notes: Sequence[Note]) -> list[Note]:
 
 
 def _target(
-    task: RearrangementTask, thing: HouseObject, knowledge: PreferenceKnowledge, kernel: PlacementKernel
+    task: RearrangementTask, thing: HouseObject, knowledge: PreferenceKnowledge, kernel: PlacementKernel, margin: float
 ) -> str:
     """Return where the planner would leave an object: a known place, or one by the kernel's margin, or where it is."""
     names = _names(task)
@@ -110,7 +112,7 @@ def _target(
     values = kernel.values(kind_from_name(thing.name), [places[name] for name in [here, *others]])
     value_here = -np.inf if known[here] is False else values[0]
     best = int(np.argmax(values[1:])) if others else None
-    return others[best] if best is not None and values[1 + best] >= value_here + KERNEL.margin else here
+    return others[best] if best is not None and values[1 + best] >= value_here + margin else here
 
 
 def _names(task: RearrangementTask) -> dict[str, str]:

@@ -49,7 +49,7 @@ def read_summary(path: Path) -> tuple[Header, Result]:
     """
     try:
         lines = read_lines(path, read_end_lines(path))
-        # Version 1 is upgraded line after line, which two lines alone do not allow.
+        # Records of version 1 are read whole.
         if lines[0].type != _VERSION_1_HEADER:
             record = assemble_record(path, _migrate(path, lines)[1], {})
             return record.header, record.result

@@ -12,7 +12,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -21,7 +21,7 @@ from housewise.agent.basis.scripted_oracle import OracleSettings, ScriptedOracle
 from housewise.agent.basis.views import AssistantView, build_oracle_view
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
-from housewise.core.formatting import plural
+from housewise.core.formatting import join_names, plural
 from housewise.core.record import Header, Record
 from housewise.core.record_files import FINISHED
 from housewise.core.settings_loading import LoadableSettings
@@ -343,7 +343,8 @@ def session_demonstrations(
         found += kept
         played |= counts.sessions.keys()
     if missing := sorted({*(variants or BY_NAME)} - played):
-        tell(f"no session of {plural(len(missing), 'variant')} ({_name_some(missing)}), so nothing is learned of them")
+        named = join_names(missing, _MAX_NAMED)
+        tell(f"no session of {plural(len(missing), 'variant')} ({named}), so nothing is learned of them")
     for path in found:
         yield lessons.demonstrations(read_record(path), path)
 
@@ -370,12 +371,6 @@ def _find_learned(
     if not counts.sessions:
         raise UserError(f"{folder}: no session of variant {', '.join(sorted(variants))}; leave run.variant out")
     return counts, [path for *_, path in sorted(kept)]
-
-
-def _name_some(names: Sequence[str]) -> str:
-    """Return names as a list, of which only the first few are said."""
-    left = len(names) - _MAX_NAMED
-    return ", ".join([*names[:_MAX_NAMED], *([f"{left} more"] if left > 0 else [])])
 
 
 def _session_files(folder: Path) -> list[Path]:

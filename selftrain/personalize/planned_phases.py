@@ -66,8 +66,8 @@ def remaining_phases(config: SelfTrainingConfig, folder: Path) -> Iterator[Plann
 
 def next_iteration(name: str, iterations: int) -> int | None:
     """Return the number of the iteration that plays with the model of a phase, counted from 0; None after the last."""
-    following = [UNTRAINED, *model_phases(iterations)].index(name)
-    return following - 1 if 0 < following <= iterations else None
+    followed = model_phases(iterations)[:-1]
+    return followed.index(name) if name in followed else None
 
 
 def _evaluation_phases(config: SelfTrainingConfig, name: str) -> Iterator[PlannedPhase]:

@@ -247,9 +247,8 @@ class SelfTraining:
 
     def _grow_and_filter(self, iteration: int, model: ModelReference) -> list[EpisodeDemonstration]:
         """Play the training tasks with a model, and return the replies that the filter keeps."""
-        name, before = iteration_name(iteration), iteration_name(iteration - 1) if iteration else IMITATE
-        settings = self.config.filter
-        self._grow(iteration, before, model)
+        name, settings = iteration_name(iteration), self.config.filter
+        self._grow(iteration, model)
         options = FilterSettings(iteration, tuple(settings.thresholds), settings.max_per_object, self._seed + iteration)
         kept, report = apply_filter(settings.name, self._grown_demonstrations(iteration), options)
         write_json(self.folder / name / "filter.json", report)
@@ -257,9 +256,9 @@ class SelfTraining:
         print_event(f"{self.folder / name}: {size}{'' if kept else '; nothing to learn, the model stays as it is'}")
         return kept
 
-    def _grow(self, iteration: int, before: str, model: ModelReference) -> dict[str, Any]:
+    def _grow(self, iteration: int, model: ModelReference) -> dict[str, Any]:
         """Play the training tasks with the model of the phase before, and return the figures."""
-        name = iteration_name(iteration)
+        before, name = model_phases(self.config.iterations)[iteration : iteration + 2]
         folder = self.folder / name / "grow"
         changes = {**self._model_settings(before, model), **self._memories.learning_settings(before, folder)}
         return self._play_model(f"{name}: grow", before, model, self.config.grow_settings(iteration, **changes), folder)
@@ -338,7 +337,7 @@ class SelfTraining:
         folder = self.folder / name / "evaluation" / tasks.name
         iteration = next_iteration(name, self.config.iterations)
         if iteration is not None and self.config.is_grown(tasks) and not has_episodes(folder / "episodes"):
-            return self._grow(iteration, name, model)
+            return self._grow(iteration, model)
         changes = {**self._model_settings(name, model), **self._memories.frozen_settings(name)}
         config = self.config.evaluation_settings(tasks, **changes)
         return self._play_model(f"{name}: {tasks.name}", name, model, config, folder)

@@ -179,7 +179,7 @@ def _moves(
 
 
 def _start_and_end(plan: FloorPlan, replay: Replay, outcome: ObjectOutcome) -> tuple[Point, Point]:
-    """Return an object's first and last pixel. One that was never seen is drawn at the robot's last position."""
+    """Return an object's first and last pixel. One without a position is drawn at the robot's last one."""
     first, last = replay.states[0], replay.states[-1]
     robot = (last.body.x, last.body.z)
     start, end = _points(

@@ -204,7 +204,9 @@ def test_variants_without_any_session_are_named_before_anything_is_learned(run: 
     lessons = SessionLessonsConfig.load().lessons()
     next(session_demonstrations([run, run], lessons, told.append))
     missing = sorted({*BY_NAME} - {SIMPLE, FAR})
-    assert told[-1] == (f"no session of 68 variants ({', '.join(missing[:5])}, 63 more), so nothing is learned of them")
+    assert told[-1] == (
+        f"no session of 68 variants ({', '.join(missing[:5])} and 63 more), so nothing is learned of them"
+    )
     next(session_demonstrations([run], lessons, told.append, variants=(SIMPLE, missing[0])))
     assert told[-1] == f"no session of 1 variant ({missing[0]}), so nothing is learned of them"
 
