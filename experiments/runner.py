@@ -35,11 +35,13 @@ from housewise.experiments.measured_values import (
 )
 from housewise.experiments.published import read_published
 from housewise.experiments.trainings import OpenedTraining, check_run_overrides, check_training_overrides, open_training
+from housewise.language.adapters import NONE
 from housewise.people.memory import Memory, MemoryFolder
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run, has_episodes, load_run
 from housewise.rollout.settings import RunSettings
 from housewise.rollout.system import System, find_system
+from housewise.selftrain.rollouts.engine import play_with_model
 from housewise.selftrain.training_folder import TrainingObserver, play_run
 
 MEMORY, MEMORY_AT_START = "memory", "memory_at_start"
@@ -94,6 +96,8 @@ class ExperimentRunner:
         trainings = self.experiment.trainings.keys()
         check_run_overrides(self.experiment.system, self._overrides_of(), trainings)
         check_training_overrides(self.overrides, trainings - {training.name for training, _ in asked.values()})
+        opened = {key: self._open_training(*model) for key, model in asked.items()}
+        here = {key for key, training in opened.items() if training.answers_here(key[1])}
         if self.experiment.published is not None:
             read_published(self.experiment.published.file)
         for cell, function in self.grid.function_cells:
@@ -103,10 +107,9 @@ class ExperimentRunner:
             if planned.memory_function is not None:
                 load_function(planned.memory_function.function, f"runs.{planned.name}.memory.function")
             # A model that is trained later is not there yet.
-            if planned.model is None:
+            if planned.model is None or (planned.model[0].folder, planned.model[1]) in here:
                 self._open(planned, {}).check_start()
-        opened = {training.folder: self._open_training(training, phase) for training, phase in asked.values()}
-        for folder, training in opened.items():
+        for folder, training in {key[0]: training for key, training in opened.items() if key not in here}.items():
             try:
                 training.check(self.folder / folder, self.observer)
             except UserError as error:
@@ -123,16 +126,39 @@ class ExperimentRunner:
                 self._call_function(cell, function)
             seconds: list[float] = []  # of each run that was played
             for index, planned in enumerate(self.grid.runs):
-                model = {} if planned.model is None else self._trained_model(*planned.model)
-                if planned.episodes is not None:
-                    continue
-                self._copy_memory(planned)
-                run, began = self._open(planned, model), time.monotonic()
-                many, is_open = len(self.grid.runs), bool(run.open_jobs)
+                many = len(self.grid.runs)
                 left = f", {format_duration((many - index) * mean(seconds))} left" if seconds else ""
-                play_run(f"{index + 1} of {many}{left}: {planned.label}", run, self.observer)
-                if is_open:
-                    seconds.append(time.monotonic() - began)
+                seconds += self._play_run(planned, f"{index + 1} of {many}{left}: {planned.label}")
+
+    def _play_run(self, planned: PlannedRun, label: str) -> list[float]:
+        """Train the model of a run where it has one, play what is left, and return the seconds of playing, if any."""
+
+        def play(run: Run) -> list[float]:
+            began, is_open = time.monotonic(), bool(run.open_jobs)
+            play_run(label, run, self.observer)
+            return [time.monotonic() - began] if is_open else []
+
+        if planned.model is None:
+            self._copy_memory(planned)
+            return play(self._open(planned, {}))
+        training, phase = planned.model
+        opened, folder = self._open_training(training, phase), self.folder / training.folder
+        model = opened.train(folder, self.observer)[phase]
+        if planned.episodes is not None:
+            return []
+        self._copy_memory(planned)
+        engine = opened.find_engine(phase, folder, self.observer)
+        agent = engine.model_settings(phase, model)
+        # Where a setting is null, a model may get an adapter that fits it.
+        agent["adapter"] = agent["adapter"] or NONE
+
+        def open_run(served: Mapping[str, Any]) -> Run:
+            return self._open(planned, {"models": {"agent": {**agent, **served}}})
+
+        try:
+            return play_with_model(engine, phase, model, opened.examples_file(folder, phase), open_run, play)
+        finally:
+            engine.pause()
 
     def measure(self) -> tuple[list[Measurement], list[MeasurementOrigin]]:
         """Return every measure of every finished call and episode of the measured runs, and where these come from.
@@ -293,10 +319,6 @@ class ExperimentRunner:
         if target.people():
             shutil.rmtree(folder, ignore_errors=True)
             partial.rename(folder)
-
-    def _trained_model(self, training: PlannedTraining, phase: str) -> dict[str, Any]:
-        models = self._open_training(training, phase).train(self.folder / training.folder, self.observer)
-        return {"models": {"agent": models[phase].model_dump(include={"model", "adapter"})}}
 
     def _open_training(self, training: PlannedTraining, phase: str) -> OpenedTraining:
         words = self._fill_in(self._training_overrides(training.name))

@@ -13,8 +13,10 @@ from housewise.core.errors import UserError, suggest_names
 from housewise.core.settings import merge_nested, nest_value, setting_paths
 from housewise.experiments.grid import PlannedTraining
 from housewise.language.adapters import IMITATE
+from housewise.selftrain.rollouts.engine import RolloutEngine
+from housewise.selftrain.rollouts.settings import RolloutsConfig
 from housewise.selftrain.trainers import ModelReference
-from housewise.selftrain.training_folder import TrainingObserver
+from housewise.selftrain.training_folder import PAIRS, TrainingObserver
 from housewise.selftrain.training_settings import TRAINING_SYSTEMS, find_training_settings
 
 _RUN = "run"
@@ -31,12 +33,26 @@ class OpenedTraining:
             and the folder, in which nothing is written.
         train: Trains in a folder, as far as models are not finished and are taken, and returns them by phase.
         settings: All its settings, in sections.
+        start: Name of the phase of the model that it starts from, if runs can ask that.
+        open_engine: Opens the engine of its rollouts, with which its models answer.
+        examples_file: Returns the file with the examples that the model of a phase has learned.
     """
 
     phases: Sequence[str]
     check: Callable[[Path, TrainingObserver], object]
     train: Callable[[Path, TrainingObserver], Mapping[str, ModelReference]]
     settings: Mapping[str, Any]
+    start: str | None = None
+    open_engine: Callable[[Path, TrainingObserver], RolloutEngine] = lambda *_: RolloutEngine(RolloutsConfig())
+    examples_file: Callable[[Path, str], Path] = lambda folder, phase: folder / phase / PAIRS
+
+    def find_engine(self, phase: str, folder: Path, observer: TrainingObserver) -> RolloutEngine:
+        """Return the engine with which the model of a phase answers."""
+        return RolloutEngine(RolloutsConfig()) if self.answers_here(phase) else self.open_engine(folder, observer)
+
+    def answers_here(self, phase: str) -> bool:
+        """Return whether the model of a phase is there before the training, and answers in this program."""
+        return phase == self.start and self.settings["rollouts"]["engine"] == "local"
 
 
 def open_training(
@@ -114,19 +130,29 @@ def check_training_overrides(overrides: Sequence[str], unused: Collection[str]) 
 
 
 def _open_personalize(config: Path | None, settings: Mapping[str, Any], overrides: Sequence[str]) -> OpenedTraining:
-    from housewise.selftrain.personalize.planned_phases import model_phases
+    from housewise.selftrain.personalize.planned_phases import UNTRAINED, model_phases
     from housewise.selftrain.personalize.self_training import SelfTraining
     from housewise.selftrain.personalize.settings import load_selftraining
 
     loaded = load_selftraining(config, settings, overrides)
 
-    open_it = partial(SelfTraining, loaded)
+    open_it, phases = partial(SelfTraining, loaded), (UNTRAINED, *model_phases(loaded.iterations))
 
-    def train(folder: Path, observer: TrainingObserver) -> dict[str, ModelReference]:
-        phases = open_it(folder, observer).run()["phases"]
-        return {line["phase"]: ModelReference(model=line["model"], adapter=line["adapter"]) for line in phases}
+    def train(folder: Path, observer: TrainingObserver) -> ModelsByPhase:
+        def find(phase: str) -> ModelReference:
+            if phase == UNTRAINED:
+                start = loaded.run.models.agent
+                return ModelReference(model=start.model, adapter=start.adapter)
+            lines = open_it(folder, observer).run()["phases"]
+            line = next(line for line in lines if line["phase"] == phase)
+            return ModelReference(model=line["model"], adapter=line["adapter"])
 
-    return OpenedTraining(model_phases(loaded.iterations), open_it, train, loaded.model_dump(mode="json"))
+        return ModelsByPhase(find, phases)
+
+    def open_engine(folder: Path, observer: TrainingObserver) -> RolloutEngine:
+        return open_it(folder, observer).engine
+
+    return OpenedTraining(phases, open_it, train, loaded.model_dump(mode="json"), UNTRAINED, open_engine)
 
 
 def _open_stars(config: Path | None, settings: Mapping[str, Any], overrides: Sequence[str]) -> OpenedTraining:
@@ -158,16 +184,23 @@ def _open_basis(config: Path | None, settings: Mapping[str, Any], overrides: Seq
 
 def _open_adapt(config: Path | None, settings: Mapping[str, Any], overrides: Sequence[str]) -> OpenedTraining:
     from housewise.selftrain.adapt.adapt_training import WARM_UP, AdaptTraining
-    from housewise.selftrain.adapt.fold_training import LEARNERS, open_fold
+    from housewise.selftrain.adapt.fold_training import FOLD, LEARNERS, learner_folder, open_fold
     from housewise.selftrain.adapt.settings import AdaptTrainingConfig
 
     loaded, phases = AdaptTrainingConfig.load(config, settings, overrides), (WARM_UP, *LEARNERS)
+    open_it = partial(AdaptTraining, loaded)
 
     def train(folder: Path, observer: TrainingObserver) -> ModelsByPhase:
         fold = open_fold(loaded, folder, observer)
         return ModelsByPhase(lambda phase: fold.start if phase == WARM_UP else fold.train(phase), phases)
 
-    return OpenedTraining(phases, partial(AdaptTraining, loaded), train, loaded.model_dump(mode="json"))
+    def open_engine(folder: Path, observer: TrainingObserver) -> RolloutEngine:
+        return open_it(folder, observer).open_engine(folder / FOLD)
+
+    def examples_file(folder: Path, phase: str) -> Path:
+        return (folder / WARM_UP if phase == WARM_UP else learner_folder(folder / FOLD, phase)) / PAIRS
+
+    return OpenedTraining(phases, open_it, train, loaded.model_dump(mode="json"), None, open_engine, examples_file)
 
 
 class ModelsByPhase(Mapping[str, ModelReference]):

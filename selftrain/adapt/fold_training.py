@@ -43,7 +43,7 @@ LEARNERS = (
     DPO_ON_OWN_ASKING,
 )
 """Names of the models that a fold trains."""
-_FOLD = "fold"
+FOLD = "fold"
 _BY_PREFERENCES = (REFLECTION_DPO, "no reflection", "oracle questions", SKIP_ASKED, DPO_ON_OWN_ASKING)
 
 
@@ -57,7 +57,7 @@ class FoldTraining:
 
     def __init__(self, training: AdaptTraining, people: Sequence[str]) -> None:
         self._training, self._config = training, training.config
-        self._people, self.folder = people, training.folder / _FOLD
+        self._people, self.folder = people, training.folder / FOLD
         self._reflections, oracle = (
             ReflectionFiles(training, self.folder, lambda: self.rollouts, is_oracle) for is_oracle in (False, True)
         )
@@ -82,16 +82,12 @@ class FoldTraining:
 
     def train(self, learner: str) -> TrainedModel:
         """Return the model of one of ``LEARNERS``, and train it where it is not finished."""
-        training, folder = self._training, self.learner_folder(learner)
+        training, folder = self._training, learner_folder(self.folder, learner)
         if (finished := training.finished_model(folder)) is not None:
             return finished
         config = self._config.preference if learner in _BY_PREFERENCES else self._config.imitation
         start = self.train(OWN_ASKING) if learner == DPO_ON_OWN_ASKING else training.warm_up_model
         return training.train(folder, self._examples[learner](), config, start)
-
-    def learner_folder(self, learner: str) -> Path:
-        """Return the folder with the examples and the model of one of ``LEARNERS``."""
-        return self.folder / learner.replace(" ", "-")
 
     @cached_property
     def rollouts(self) -> list[Record]:
@@ -123,7 +119,7 @@ class FoldTraining:
         return sorted(records, key=lambda record: record.header.name)
 
     def _play(self, run: Run) -> Run:
-        play_run(f"{_FOLD}: rollouts", run, self._training.observer)
+        play_run(f"{FOLD}: rollouts", run, self._training.observer)
         return run
 
     def _imitate_chosen(self) -> list[EpisodeDemonstration]:
@@ -146,7 +142,7 @@ class FoldTraining:
 
     def _own_asking(self) -> list[EpisodeDemonstration]:
         people = [self._training.people[name] for name in self._people]
-        folder = self.learner_folder(OWN_ASKING)
+        folder = learner_folder(self.folder, OWN_ASKING)
         return self._training.cook_demonstrations(folder, people, self._config.own_asking)
 
     def _fewer_own_asking(self) -> list[EpisodeDemonstration]:
@@ -172,6 +168,11 @@ def draw_replies(
             left -= replies
             chosen.add(index)
     return [demonstrations[index] for index in sorted(chosen)]
+
+
+def learner_folder(fold: Path, learner: str) -> Path:
+    """Return the folder with the examples and the model of one of ``LEARNERS``."""
+    return fold / learner.replace(" ", "-")
 
 
 def open_fold(config: AdaptTrainingConfig, folder: Path, observer: TrainingObserver) -> FoldTraining:

@@ -75,6 +75,9 @@ class SelfTraining:
         folder: Folder of the self-training; it is created if missing.
         observer: Follows the self-training.
 
+    Attributes:
+        engine: Where its models answer.
+
     Raises:
         UserError: The folder holds a self-training with other settings.
     """
@@ -87,7 +90,7 @@ class SelfTraining:
         self._memories = PhaseMemories(config.run, folder)
         self._check_folder()
         model, ray, prefix = config.run.models.agent, config.run.execution.ray, self._template.prefix
-        self._engine = open_engine(config.rollouts, folder, model, config.training, prefix, ray)
+        self.engine = open_engine(config.rollouts, folder, model, config.training, prefix, ray)
         self._check_settings()
 
     @property
@@ -128,7 +131,7 @@ class SelfTraining:
             if run.execution.ray is None:
                 Personalize(run).check_start()
             self._training.check_trainer(config.training, has_rollouts=True)
-            self._engine.check(self._training.start)
+            self.engine.check(self._training.start)
 
     def run(self) -> dict[str, Any]:
         """Do the phases that are left.
@@ -149,7 +152,7 @@ class SelfTraining:
             try:
                 return {"phases": self._run_phases()}
             finally:
-                self._engine.pause()
+                self.engine.pause()
 
     def _run_phases(self) -> list[dict[str, Any]]:
         phases: list[dict[str, Any]] = []
@@ -312,9 +315,9 @@ class SelfTraining:
             "familiar_kinds": familiar_kinds(start, examples),
         }
         defaults = {key: settings[key] for key in AdapterConfig.model_fields if key in settings}
-        self._engine.pause()
+        self.engine.pause()
         template = {"chat_template_kwargs": run.models.agent.chat_template_kwargs}
-        config = self._engine.training_config(config).model_copy(update=template)
+        config = self.engine.training_config(config).model_copy(update=template)
         return self._training.train(f"{name}: train", name, examples, config, start, defaults)
 
     def _evaluate(self, name: str, model: ModelReference) -> dict[str, Any]:
@@ -345,14 +348,14 @@ class SelfTraining:
     def _model_settings(self, phase: str, model: ModelReference) -> dict[str, Any]:
         """Return the settings of a run that asks the model of a phase."""
         familiar = adapter_defaults(model.adapter).get("familiar_kinds")
-        return {**self._engine.model_settings(phase, model), "familiar_kinds": familiar}
+        return {**self.engine.model_settings(phase, model), "familiar_kinds": familiar}
 
     def _play_model(
         self, name: str, phase: str, model: ModelReference, config: PersonalizeSettings, folder: Path
     ) -> dict[str, Any]:
         """Play a run with the model of a phase; see play_with_model."""
         return play_with_model(
-            self._engine,
+            self.engine,
             phase,
             model,
             self.folder / phase / PAIRS,

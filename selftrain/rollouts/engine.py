@@ -348,7 +348,7 @@ def play_with_model(
 ) -> T:
     """Play a run with the model of a phase. The engine makes the model ready only if episodes are left.
 
-    A server that ends or loses the model during the run gets it again.
+    A server that ends or loses the model during the run gets it again. The caller stops the engine (``pause``).
 
     Args:
         engine: Where the model answers.

@@ -123,6 +123,7 @@ class VllmProcess:
         if self._process is not None and not self.has_died:
             return self._url
         self.stop()
+        end_orphan(self._folder)
         port = _free_port()
         command = [*shlex.split(self._config.command), *self._arguments, "--port", str(port), *self._config.options]
         write_json(self._folder / SERVER_FILE, _describe(self._mark).model_dump())
