@@ -158,7 +158,7 @@ class ExperimentRunner:
         try:
             return play_with_model(engine, phase, model, opened.examples_file(folder, phase), open_run, play)
         finally:
-            engine.pause()
+            engine.stop()
 
     def measure(self) -> tuple[list[Measurement], list[MeasurementOrigin]]:
         """Return every measure of every finished call and episode of the measured runs, and where these come from.

@@ -6,7 +6,8 @@ It takes vLLM's other options as well. Faults: ``ignores`` (adapters are loaded 
 answer with the first adapter that was loaded), ``forgets`` (an adapter is gone after two replies), ``neither``
 (adapters are loaded but not listed), ``split`` (an adapter is there on the connection alone that it was loaded on, as
 with several API servers), ``template`` (it reads another system message), ``targets`` (it supports no adapter of the
-layers that are trained). $LORA_SERVER_FAULT is another way to name a fault, and ``dies:FILE`` kills the server at its
+layers that are trained), ``sleepless`` and ``coma`` (it does not
+fall asleep, or wake up). $LORA_SERVER_FAULT is another way to name a fault, and ``dies:FILE`` kills the server at its
 second reply with an adapter, if the file is there, which is
 then removed.
 """
@@ -58,12 +59,19 @@ class LoraServer(LocalServer):
         self.requests: list[tuple[str, Body]] = []
         self._opened: dict[str | None, LocalChatModel] = {}
         self._served = 0
+        self._is_asleep = False
 
     def answer(self, path: str, body: Body, connection: object = None) -> tuple[int, Body | str]:
         with self._lock:
             self.requests.append((path, body))
         if path == "/health":
             return 200, ""
+        if path in ("/sleep?level=1", "/wake_up", "/is_sleeping") and os.environ.get("VLLM_SERVER_DEV_MODE") == "1":
+            if (path[:6], self.fault) in (("/sleep", "sleepless"), ("/wake_", "coma")):
+                return 500, _error("CUDA error: out of memory")
+            if path != "/is_sleeping":
+                self._is_asleep = path != "/wake_up"
+            return 200, {"is_sleeping": self._is_asleep}
         if path == "/v1/models":
             shown = [] if self.fault == "neither" else self._known(connection)
             adapters = [{"id": name, "root": self.adapters[name], "parent": self._base} for name in shown]
@@ -159,7 +167,7 @@ class _Handler(JsonHandler):
         self._answer({})
 
     def do_POST(self) -> None:
-        self._answer(json.loads(self.read_body()))
+        self._answer(json.loads(self.read_body() or "{}"))
 
     def _answer(self, body: Body) -> None:
         try:
@@ -222,6 +230,7 @@ def main() -> None:
     parser.add_argument("--served-model-name")
     parser.add_argument("--max-lora-rank", type=int)
     parser.add_argument("--enable-lora", action="store_true")
+    parser.add_argument("--enable-sleep-mode", action="store_true")
     parser.add_argument("--fault", default=os.environ.get("LORA_SERVER_FAULT", ""))
     parser.add_argument("--max-model-len", type=int, default=16384)
     parser.add_argument("--api-server-count", type=int)

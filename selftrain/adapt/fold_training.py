@@ -114,7 +114,7 @@ class FoldTraining:
                 self._play,
             )
         finally:
-            engine.pause()
+            engine.stop()
         records = [read_record(run.episodes / f"{job.name}{FINISHED}") for job in run.jobs]
         return sorted(records, key=lambda record: record.header.name)
 

@@ -152,7 +152,7 @@ class SelfTraining:
             try:
                 return {"phases": self._run_phases()}
             finally:
-                self.engine.pause()
+                self.engine.stop()
 
     def _run_phases(self) -> list[dict[str, Any]]:
         phases: list[dict[str, Any]] = []

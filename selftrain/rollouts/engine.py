@@ -112,6 +112,9 @@ class RolloutEngine:
     def pause(self) -> None:
         """Free the memory that a training needs."""
 
+    def stop(self) -> None:
+        """End what this engine has started."""
+
 
 class VllmEngine(RolloutEngine):
     """The adapter of a phase is loaded into vLLM servers, each time under a new name.
@@ -229,6 +232,13 @@ class VllmEngine(RolloutEngine):
         return is_lost
 
     def pause(self) -> None:
+        """See RolloutEngine.pause: the server that this engine has started is stopped, or sleeps."""
+        self._ready = None
+        if self._own is not None:
+            self._own.rest()
+            self._loaded = self._loaded if self._own.is_running else None
+
+    def stop(self) -> None:
         """Stop the server that this engine has started."""
         self._ready = None
         if self._own is not None:
@@ -348,7 +358,7 @@ def play_with_model(
 ) -> T:
     """Play a run with the model of a phase. The engine makes the model ready only if episodes are left.
 
-    A server that ends or loses the model during the run gets it again. The caller stops the engine (``pause``).
+    A server that ends or loses the model during the run gets it again. The caller stops the engine.
 
     Args:
         engine: Where the model answers.

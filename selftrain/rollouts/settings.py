@@ -34,6 +34,9 @@ class RolloutsConfig(Settings):
     max_model_len: Annotated[int | None, _IF_VLLM] = Field(default=None, ge=1, le=MAX_COUNT)
     """vllm: Maximum number of tokens of a prompt with its reply at the server that is started. null is the model's
     own."""
+    while_training: Annotated[Literal["stop", "sleep"], _IF_VLLM] = "stop"
+    """vllm: What the server that is started does while a model is trained, which needs its GPU memory: stop, or sleep
+    (vLLM's sleep mode: it wakes up in seconds, and its weights wait in the main memory)."""
     start_seconds: Annotated[float, _IF_VLLM] = Field(default=900.0, gt=0)
     """vllm: Maximum seconds until the server that is started answers."""
     checked_pairs: Annotated[int, _IF_VLLM] = Field(default=20, ge=1, le=MAX_COUNT)

@@ -14,7 +14,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 from urllib.error import URLError
-from urllib.request import ProxyHandler, build_opener
+from urllib.request import ProxyHandler, Request, build_opener
 
 from housewise.core.console import print_event, print_note
 from housewise.core.errors import UserError
@@ -29,7 +29,9 @@ MARK = "HOUSEWISE_SERVER"
 """Environment variable by which the processes of a server are found, also those whose parent has been killed."""
 _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 """Values that vLLM's --max-lora-rank accepts."""
-_POLL_SECONDS, _STOP_SECONDS, _HEALTH_SECONDS = 0.2, 30.0, 30.0
+_SLEEP_MODE = "VLLM_SERVER_DEV_MODE"
+"""Environment variable without which vLLM has no addresses for its sleep mode."""
+_POLL_SECONDS, _STOP_SECONDS, _HEALTH_SECONDS, _SLEEP_SECONDS = 0.2, 30.0, 30.0, 300.0
 _LOG_END = 100_000
 # What a log says about an error, such as "ValueError: ..." or "vllm: error: ...".
 _ERROR = re.compile(r"error[:,] +(?!Engine core initialization failed)(\S.*)", re.IGNORECASE)
@@ -87,11 +89,13 @@ class VllmProcess:
             *("--api-server-count", "1"),
             *("--enable-lora", "--max-lora-rank", str(max_rank), "--generation-config", "vllm"),
             *(() if config.max_model_len is None else ("--max-model-len", str(config.max_model_len))),
+            *(("--enable-sleep-mode",) if config.while_training == "sleep" else ()),
         ]
         self._process: subprocess.Popen[bytes] | None = None
         self._mark = uuid.uuid4().hex
         self._address = ""
         self._log_start = 0
+        self._is_asleep = False
 
     def check(self) -> None:
         """Check that the program is there, without starting it.
@@ -108,6 +112,11 @@ class VllmProcess:
         return f"{self._address}/v1"
 
     @property
+    def is_running(self) -> bool:
+        """Whether a server was started and not stopped. It may sleep, or have ended by itself."""
+        return self._process is not None
+
+    @property
     def has_died(self) -> bool:
         """Whether a server was started and has ended by itself, or the process in it that computes."""
         if self._process is None:
@@ -115,11 +124,16 @@ class VllmProcess:
         return self._process.poll() is not None or not _answers(f"{self._address}/health")
 
     def start(self) -> str:
-        """Start the server unless it runs, wait until it answers, and return its address.
+        """Start the server unless it runs, wait until it answers, and return its address. One that sleeps is woken.
 
         Raises:
             UserError: It does not start; the message quotes its log.
         """
+        if self._is_asleep:
+            self._is_asleep = False
+            if not _answers(f"{self._address}/wake_up", _SLEEP_SECONDS, "POST"):
+                print_note(f"the vLLM server does not wake up; it is started anew (see {self._log})")
+                self.stop()
         if self._process is not None and not self.has_died:
             return self._url
         self.stop()
@@ -129,6 +143,8 @@ class VllmProcess:
         write_json(self._folder / SERVER_FILE, _describe(self._mark).model_dump())
         # setproctitle, which vLLM uses, would otherwise write titles over the environment.
         environment = {**os.environ, RUNTIME_LOADING: "True", MARK: self._mark, "SPT_NOENV": "1"}
+        if self._config.while_training == "sleep":
+            environment[_SLEEP_MODE] = "1"
         with (self._folder / LOG_FILE).open("ab") as log:
             self._log_start = log.tell()
             try:
@@ -146,8 +162,21 @@ class VllmProcess:
         self._wait(self._process)
         return self._url
 
+    def rest(self) -> None:
+        """Free the server's GPU memory: it sleeps, where the settings say so and it can, or else it is stopped."""
+        if self._process is None or self._is_asleep:
+            return
+        if self._config.while_training == "sleep":
+            # Level 1 keeps the weights in the main memory. The adapters stay, and so do their names.
+            if _answers(f"{self._address}/sleep?level=1", _SLEEP_SECONDS, "POST"):
+                self._is_asleep = True
+                return
+            print_note(f"the vLLM server does not sleep; it is stopped (see {self._log})")
+        self.stop()
+
     def stop(self) -> None:
         """Stop the server with all its processes, so that its memory is free."""
+        self._is_asleep = False
         if self._process is not None:
             _end_processes(self._mark)
             self._process.wait()
@@ -263,9 +292,9 @@ def _free_port() -> int:
         return port
 
 
-def _answers(url: str) -> bool:
+def _answers(url: str, seconds: float = _HEALTH_SECONDS, method: str = "GET") -> bool:
     try:
-        with build_opener(ProxyHandler({})).open(url, timeout=_HEALTH_SECONDS) as answer:
+        with build_opener(ProxyHandler({})).open(Request(url, method=method), timeout=seconds) as answer:
             return bool(answer.status == 200)
     except (URLError, OSError, ValueError):
         return False

@@ -1,7 +1,13 @@
-"""The engine beside a server: what it asks of models without a system role, of several API servers, of short ones."""
+"""The engine beside a server: what it asks of models without a system role, of several API servers, of short ones.
 
+And a server of its own that sleeps while a model is trained.
+"""
+
+import json
+import sys
 from contextlib import closing
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -14,6 +20,7 @@ from housewise.language.settings import ModelSettings
 from housewise.selftrain.examples import write_examples
 from housewise.selftrain.rollouts.engine import LOGPROBS_FILE, VllmEngine
 from housewise.selftrain.rollouts.settings import RolloutsConfig
+from housewise.selftrain.rollouts.vllm_process import SERVER_FILE, VllmProcess
 from housewise.selftrain.trainers import ModelReference
 from housewise.selftrain.trainers.logprobs import LogprobRequest
 from tests.language.tiny import save_tiny_adapter
@@ -108,3 +115,54 @@ def test_pairs_that_a_server_has_no_room_for_are_not_compared(
     with serving(LoraServer(str(talker))) as server:
         engine(server, talker, tmp_path, max_example_tokens=400).serve("untrained", reference, examples)
     assert read_model(tmp_path / "untrained" / LOGPROBS_FILE, LogprobRequest).pairs == compared
+
+
+SLEEPING = RolloutsConfig(
+    engine="vllm", command=f"{sys.executable} -m tests.lora_server", checked_pairs=3, while_training="sleep"
+)
+
+
+def is_sleeping(url: str) -> bool:
+    with urlopen(url.replace("/v1", "/is_sleeping"), timeout=30) as answer:
+        return bool(json.load(answer)["is_sleeping"])
+
+
+def test_a_server_that_sleeps_while_a_model_is_trained_gets_the_next_adapter(
+    talker: Path, adapted: ModelReference, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score_in_this_process(monkeypatch)
+    served = VllmEngine(SLEEPING, tmp_path, ModelSettings(model=f"local:{talker}"), training(), "step 1:")
+    urls, names = [], []
+    try:
+        for phase in ("imitate", "iteration-1"):
+            settings = served.serve(phase, adapted, NO_EXAMPLES)
+            urls += settings["servers"]
+            names.append(settings["served_as"])
+            assert not is_sleeping(urls[-1])
+            served.pause()
+            assert is_sleeping(urls[-1])
+        assert urls[0] == urls[1] and names[0] != names[1]
+        with urlopen(f"{urls[0]}/models", timeout=30) as answer:
+            assert [model["id"] for model in json.load(answer)["data"]] == ["base", names[1]]
+    finally:
+        served.stop()
+    assert not (tmp_path / SERVER_FILE).exists()
+
+
+@pytest.mark.parametrize(
+    "fault, told", [("sleepless", "does not sleep; it is stopped"), ("coma", "does not wake up; it is started anew")]
+)
+def test_a_server_that_cannot_sleep_is_started_anew(
+    fault: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LORA_SERVER_FAULT", fault)
+    server = VllmProcess(tmp_path, SLEEPING, "no-model-is-loaded", "base", 16, "float32")
+    try:
+        first = server.start()
+        server.rest()
+        assert server.is_running == (fault == "coma")
+        second = server.start()
+        assert first != second and not is_sleeping(second)
+    finally:
+        server.stop()
+    assert told in capsys.readouterr().err
