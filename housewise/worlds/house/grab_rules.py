@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from housewise.worlds.house.rewards import grab_reward, placement_reward
 from housewise.worlds.house.state import HouseState
 
 REACH = 1.5
@@ -19,7 +18,8 @@ class GrabResult:
         moved: Key of the object that moved, or None if the action failed.
         source: Receptacle that the object was on, or None if it was in the hand.
         target: Receptacle that the object is on now, or None if it is in the hand.
-        reward: +1 for a correct placement, -1 for grabbing a correctly placed object, else 0.
+        reward: +1 for a correct placement, -1 for grabbing a correctly placed object, else 0 (Housekeep;
+            LLM-Personalize, section 3).
         reason: Why the action failed; empty on success.
     """
 
@@ -53,7 +53,7 @@ def _grab(state: HouseState, key: str, visible: frozenset[str]) -> GrabResult:
         return GrabResult(reason="out of sight")
     if min(state.distance_to(key), state.distance_to(source)) > REACH:
         return GrabResult(reason="too far away")
-    reward = grab_reward(state.correct_by_object[key])
+    reward = -int(state.correct_by_object[key])
     state.pick_up(key)
     return GrabResult(key, source, None, reward)
 
@@ -68,4 +68,4 @@ def _release(state: HouseState, key: str, target: str, visible: frozenset[str]) 
     if not state.place_object(key, target):
         return GrabResult(reason="no free space")
     state.holding = None
-    return GrabResult(key, None, target, placement_reward(state.correct_by_object[key]))
+    return GrabResult(key, None, target, int(state.correct_by_object[key]))

@@ -8,7 +8,6 @@ import numpy as np
 
 from housewise.worlds.house.episode import HouseObject, RearrangementEpisode, ShelfState
 from housewise.worlds.house.geometry import Box, Pose, yaw_rotation
-from housewise.worlds.house.rewards import success_rate
 from housewise.worlds.house.scene import Receptacle, Scene
 from housewise.worlds.house.shelf_packing import ShelfPacker
 from housewise.worlds.house.simulator.base import Simulator
@@ -61,8 +60,13 @@ class HouseState:
 
     @property
     def success_rate(self) -> float:
-        """The success rate of the episode so far."""
-        return success_rate(self.correct_by_object.values(), len(self.episode.misplaced_objects))
+        """The success rate so far: (correct now - correct at the start) / misplaced at the start.
+
+        It can be negative, and is 0 if nothing was misplaced at the start (LLM-Personalize, section 3).
+        """
+        at_start = len(self.episode.misplaced_objects)
+        now = sum(not correct for correct in self.correct_by_object.values())
+        return (at_start - now) / at_start if at_start else 0.0
 
     @property
     def snapshot(self) -> HouseSnapshot:

@@ -6,6 +6,7 @@ Where the paper is silent, the third entry tells which thing the precondition is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -135,19 +136,10 @@ def _parse() -> Iterator[Variant]:
         goal = Goal(task, kind, color, room)
         name = "" if not kind else "mug" if kind == "printed_mug" else KINDS[kind].name
         mission = _MISSIONS[task].format(kind=name or "none", color=color, room=room)
-        for entry in _split(preconditions):
+        # Names of rooms have spaces too.
+        for entry in re.split(rf" (?={'|'.join(PRECONDITIONS)})", preconditions):
             precondition, _, needed = entry.partition("/")
             yield Variant(goal, precondition, needed, mission)  # type: ignore[arg-type]
-
-
-def _split(preconditions: str) -> Iterator[str]:
-    """Yield the preconditions of a line. Names of rooms have spaces."""
-    words = preconditions.split()
-    while words:
-        entry = words.pop(0)
-        while words and words[0].partition("/")[0] not in PRECONDITIONS:
-            entry += f" {words.pop(0)}"
-        yield entry
 
 
 VARIANTS: tuple[Variant, ...] = tuple(_parse())

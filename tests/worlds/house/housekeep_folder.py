@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from tests.worlds.house.navmesh_file import rectangle, write_navmesh
 
 SCENE = "Toy_int"
@@ -100,6 +101,13 @@ def change_episodes(path: Path, change: Callable[[dict[str, Any]], None]) -> Non
     content = json.loads(gzip.decompress(path.read_bytes()))
     change(content["episodes"][0])
     write_episodes(path, content)
+
+
+def read_all(root: Path) -> None:
+    """Read everything that a run of the first episode needs."""
+    data = HousekeepData(root)
+    data.scene(SCENE)
+    data.episode(SCENE, 3)
 
 
 def write_annotations(path: Path) -> None:

@@ -33,9 +33,11 @@ from tests.worlds.house.housekeep_folder import (
     change_episodes,
     episode,
     make_folder,
+    read_all,
     write_episodes,
 )
 from tests.worlds.house.navmesh_file import Corner, pack_navmesh, rectangle
+from tests.worlds.house.refusals import refusal
 
 INFINITE, NAN = float("inf"), float("nan")
 UNIT = [0.0, 0.0, 0.0, 1.0]
@@ -46,13 +48,8 @@ def root(tmp_path: Path) -> Path:
     return make_folder(tmp_path / "housekeep")
 
 
-def refusal(action: Callable[[], Any], path: Path) -> str:
-    """Return the message of the error for invalid data."""
-    with pytest.raises(DataError) as refused:
-        action()
-    message = str(refused.value)
-    assert message.startswith(f"{path}: ") and message.isprintable() and len(message) < len(str(path)) + 600
-    return message
+def spoil(field: str) -> Callable[[dict[str, Any]], None]:
+    return lambda raw: raw.pop(field)
 
 
 def put(field: str, value: Any) -> Callable[[dict[str, Any]], None]:
@@ -67,6 +64,10 @@ def row(**changes: Any) -> Callable[[dict[str, Any]], None]:
     return lambda raw: raw["recs_packers"][BED]["shelves"][0].update(changes)
 
 
+def match(**changes: Any) -> Callable[[dict[str, Any]], None]:
+    return lambda raw: raw["recs_packers"][BED]["matches"][0].update(changes)
+
+
 def footprint(size: list[float]) -> Callable[[dict[str, Any]], None]:
     return lambda raw: raw["recs_packers"][BED]["matches"][0]["rect"].update(size=size)
 
@@ -74,11 +75,15 @@ def footprint(size: list[float]) -> Callable[[dict[str, Any]], None]:
 @pytest.mark.parametrize(
     ("change", "field"),
     [
+        (spoil("objs_pos"), "objs_pos"),
+        (spoil("recs_keys"), "recs_keys"),
+        (spoil("start_matrix"), "start_matrix"),
         (put("start_rotation", [0.0, INFINITE, 0.0, 1.0]), "start_rotation"),
         (put("start_rotation", [0.0, NAN, 0.0, 1.0]), "start_rotation"),
         (put("start_rotation", [0.0, 0.0, 0.0, 0.0]), "start_rotation"),
         (put("start_rotation", [0.0, 0.0, 0.0, 1e-200]), "start_rotation"),
         (put("start_rotation", [1.0, 1.0, 1.0, 1.0]), "start_rotation"),
+        (put("start_position", [1.0, 2.0]), "start_position"),
         (put("start_position", [NAN, 0.2, 2.0]), "start_position"),
         (put("start_position", [2.0, INFINITE, 2.0]), "start_position"),
         (put("start_position", [1e9, 0.2, 2.0]), "start_position"),
@@ -88,17 +93,32 @@ def footprint(size: list[float]) -> Callable[[dict[str, Any]], None]:
         (put("objs_rot", [[NAN, 0.0, 0.0, 1.0], UNIT]), "objs_rot"),
         (put("start_matrix", [[0.0, 0.0], [0.0, NAN], [1.0, 0.0]]), "start_matrix"),
         (put("end_matrix", [[0.0, 0.0], [0.0, -INFINITE], [1.0, 0.0]]), "end_matrix"),
+        (lambda raw: raw["start_matrix"].pop(), "matrix"),
+        (lambda raw: raw["end_matrix"].append(raw["end_matrix"][0]), "matrix"),
+        (lambda raw: raw["end_matrix"][0].pop(), "matrix"),
+        (lambda raw: raw["end_matrix"][0].append(1.0), "matrix"),
+        (lambda raw: [places.pop() for places in raw["start_matrix"]], "matrix"),
+        (lambda raw: raw["start_matrix"][0].__setitem__(0, "yes"), "start_matrix"),
+        (lambda raw: [places.__setitem__(0, 0.0) for places in raw["start_matrix"]], "stands on 0 receptacles"),
+        (lambda raw: [places.__setitem__(0, 1.0) for places in raw["start_matrix"]], "receptacles, not one"),
         (put("recs_packers", None), "recs_packers"),
+        (put("recs_packers", []), "recs_packers"),
         (packer(size=[INFINITE, 1.0]), "recs_packers"),
         (packer(size=[-1.0, 1.0]), "recs_packers"),
         (packer(bottom_left=[NAN, 1.0]), "recs_packers"),
+        (lambda raw: raw["recs_packers"][BED].pop("shelves"), "recs_packers"),
         (row(max_height=INFINITE), "recs_packers"),
         (row(size=[1e12, 1.0]), "recs_packers"),
         (row(spaces=[{"kind": "occupied", "dims": [0.0, NAN]}]), "recs_packers"),
+        (match(shelf_idx=7), "recs_packers"),
+        (match(space_idx=-3), "recs_packers"),
         (footprint([0.0, 1.0]), "recs_packers"),
         (footprint([1e9, 1.0]), "recs_packers"),
         (put("recs_keys", []), "recs_keys"),
         (lambda raw: raw["recs_keys"].__setitem__(0, raw["recs_keys"][1]), "recs_keys"),
+        (lambda raw: raw["recs_keys"].append("attic_0-trunk_1_0.urdf"), "attic_0-trunk_1_0.urdf"),
+        (put("objs_keys", 5), "objs_keys"),
+        (lambda raw: raw["objs_keys"].__setitem__(1, raw["objs_keys"][0]), "objs_keys"),
         (put("objs_keys", ["robot", "saute_pan_1"]), "objs_keys"),
         (put("objs_keys", ["house", "saute_pan_1"]), "objs_keys"),
         (put("objs_keys", ["kitchen_0", "saute_pan_1"]), "objs_keys"),
@@ -108,6 +128,8 @@ def footprint(size: list[float]) -> Callable[[dict[str, Any]], None]:
         (put("objs_keys", ["mug\n_1", "saute_pan_1"]), "objs_keys"),
         (put("objs_keys", ["m" * 10_000, "saute_pan_1"]), "objs_keys"),
         (put("objs_keys", ["_ ", "saute_pan_1"]), "objs_keys"),
+        (lambda raw: raw["objs_cats"].pop(), "objs_cats"),
+        (lambda raw: raw["objs_pos"].pop(), "objs_pos"),
         (put("objs_cats", ["mug\udfff", "saute_pan"]), "objs_cats"),
         (put("objs_files", ["mug\0.json", "pan.json"]), "objs_files"),
         (put("objs_files", ["m" * 300, "pan.json"]), "objs_files"),
@@ -119,8 +141,8 @@ def test_a_bad_value_in_an_episode_is_refused_with_its_field(
     root: Path, change: Callable[[dict[str, Any]], None], field: str
 ) -> None:
     change_episodes(root / EPISODES, change)
-    data = HousekeepData(root)
-    assert field in refusal(lambda: (data.scene(SCENE), data.episode(SCENE, 3)), root / EPISODES)
+    assert field in refusal(lambda: HousekeepData(root).episode(SCENE, 3), root / EPISODES)
+    assert field in refusal(lambda: read_all(root), root / EPISODES)
 
 
 @pytest.mark.parametrize("number", [INFINITE, -INFINITE, NAN, None, "three", [3], {}, "9" * 5000])

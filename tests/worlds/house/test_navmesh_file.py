@@ -9,6 +9,7 @@ from housewise.core.errors import DataError
 from housewise.worlds.house.housekeep.navmesh_file import read_navmesh, read_polygon_navmesh
 from housewise.worlds.house.navmesh import NavMesh
 from tests.worlds.house.navmesh_file import pack_navmesh, rectangle
+from tests.worlds.house.refusals import refusal
 
 FLOOR = [rectangle(0, 0, 2, 3), rectangle(2, 0, 5, 3), [(5, 0.2, 0), (5, 0.2, 3), (7, 0.2, 3)]]
 ROOF = [rectangle(0, 0, 2, 3, 2.5), rectangle(2, 0, 5, 3, 2.5), *[rectangle(x, 0, x + 1, 3, 2.5) for x in range(5, 9)]]
@@ -18,16 +19,6 @@ PACKED = pack_navmesh(FLOOR)
 def read(path: Path, content: bytes) -> NavMesh:
     path.write_bytes(content)
     return read_navmesh(path)
-
-
-def refusal(path: Path) -> str:
-    """Return the message of the error for a file."""
-    with pytest.raises(DataError) as refused:
-        read_navmesh(path)
-    message = str(refused.value)
-    assert message.startswith(f"{path}: ")
-    assert "\n" not in message
-    return message
 
 
 def test_polygons_are_joined_to_one_floor(tmp_path: Path) -> None:
@@ -43,8 +34,8 @@ def test_roofs_are_ignored(tmp_path: Path) -> None:
     navmesh = read(tmp_path / "a.navmesh", pack_navmesh([*ROOF, *FLOOR]))
     assert navmesh.height == pytest.approx(0.2)
     assert navmesh.area.bounds == pytest.approx((0, 0, 7, 3), abs=0.01)
-    (tmp_path / "roof.navmesh").write_bytes(pack_navmesh(ROOF))
-    assert "no walkable place lies below 1.0 m" in refusal(tmp_path / "roof.navmesh")
+    roof = tmp_path / "roof.navmesh"
+    assert "no walkable place lies below 1.0 m" in refusal(lambda: read(roof, pack_navmesh(ROOF)), roof)
 
 
 def test_the_island_with_more_vertices_is_used(tmp_path: Path) -> None:
@@ -64,19 +55,18 @@ def test_the_island_with_more_vertices_is_used(tmp_path: Path) -> None:
 )
 def test_other_files_are_refused(tmp_path: Path, content: bytes, told: str) -> None:
     path = tmp_path / "other.navmesh"
-    path.write_bytes(content)
-    assert told in refusal(path)
+    assert told in refusal(lambda: read(path, content), path)
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    refusal(tmp_path / "nowhere.navmesh")
+    path = tmp_path / "nowhere.navmesh"
+    refusal(lambda: read_navmesh(path), path)
 
 
 @pytest.mark.parametrize("length", [*range(0, len(PACKED), 7), len(PACKED) - 1])
 def test_truncated_files_are_refused(tmp_path: Path, length: int) -> None:
     path = tmp_path / "short.navmesh"
-    path.write_bytes(PACKED[:length])
-    refusal(path)
+    refusal(lambda: read(path, PACKED[:length]), path)
 
 
 @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -14,6 +14,7 @@ from housewise.core.errors import DataError
 from housewise.worlds.house.housekeep.annotations import read_annotations
 from housewise.worlds.house.housekeep.unpickle import UnsafePickleError, load_pickled_object
 from tests.worlds.house.housekeep_folder import ANNOTATIONS, write_annotations
+from tests.worlds.house.refusals import refusal
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=8),
@@ -114,6 +115,4 @@ def test_other_types_are_refused_too(tmp_path: Path) -> None:
 def test_a_damaged_file_is_named(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "data.npy"
     path.write_bytes(content)
-    with pytest.raises(DataError) as refused:
-        load_pickled_object(path)
-    assert str(refused.value).startswith(f"{path}: ") and "\n" not in str(refused.value)
+    refusal(lambda: load_pickled_object(path), path)
