@@ -5,12 +5,11 @@ import math
 
 import pytest
 
-from housewise.agent.personalize.placement_judge import ConfidenceThresholds
+from housewise.agent.personalize.judging_settings import JudgingSettings
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.token_probabilities import line_probabilities
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
-from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, Message, Reply, Sampling, TokenLogprob
 from housewise.language.grammar_matching import matches_grammar
@@ -64,7 +63,7 @@ def test_with_something_in_its_hand_it_guesses_and_does_not_end() -> None:
     plan = make_llm_planner(
         CertainModel(0.1, judged, " mission complete"),
         JUDGING,
-        config=PlannerConfig(wrappers=("loop_recovery",), judging=JudgingConfig(confidence=ConfidenceThresholds(0.5))),
+        config=PlannerConfig(wrappers=("loop_recovery",), judging=JudgingSettings(confidence=0.5)),
     ).plan(graph, [])
     assert [str(step.action) for step in plan.steps][-1] == "place mug 1 on hall 1 shelf 4"
     assert plan.prior_calls[-1].reply.text == f"{judged}\nstep 1: mission complete"
@@ -73,9 +72,9 @@ def test_with_something_in_its_hand_it_guesses_and_does_not_end() -> None:
 @pytest.mark.parametrize(("probability", "verdict"), [(0.9, "hall shelf"), (0.2, "fine")])
 def test_what_the_model_is_not_sure_of_is_left_alone(probability: float, verdict: str) -> None:
     model = CertainModel(probability, MOVED, " mission complete")
-    plan = make_llm_planner(
-        model, JUDGING, config=PlannerConfig(judging=JudgingConfig(confidence=ConfidenceThresholds(0.5)))
-    ).plan(house(), [])
+    plan = make_llm_planner(model, JUDGING, config=PlannerConfig(judging=JudgingSettings(confidence=0.5))).plan(
+        house(), []
+    )
     assert plan.text.startswith(f"\nmug on kitchen sink: {verdict}\n")
 
 
@@ -85,7 +84,7 @@ def test_a_guess_is_made_of_what_is_known_to_be_unwanted_where_it_is() -> None:
     plan = make_llm_planner(
         model,
         JUDGING,
-        config=PlannerConfig(judging=JudgingConfig(confidence=ConfidenceThresholds(0.5))),
+        config=PlannerConfig(judging=JudgingSettings(confidence=0.5)),
         knowledge=knows,
     ).plan(house(), [])
     assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
@@ -95,7 +94,7 @@ def test_a_model_that_tells_no_probabilities_is_named() -> None:
     planner = make_llm_planner(
         RecordingModel(MOVED, ""),
         JUDGING,
-        config=PlannerConfig(judging=JudgingConfig(confidence=ConfidenceThresholds(0.5))),
+        config=PlannerConfig(judging=JudgingSettings(confidence=0.5)),
     )
     with pytest.raises(UserError, match=r"does not return token probabilities; set agent\.confidence=0"):
         planner.plan(house(), [])
@@ -143,7 +142,7 @@ def allowed(
     model = RecordingModel(judged, " mission complete")
     context = NotesContext(NotesTemplate.load("judging"), steps)
     make_llm_planner(
-        model, context, config=PlannerConfig(grounded=True, judging=JudgingConfig(constrain_to_judgements=True))
+        model, context, config=PlannerConfig(grounded=True, judging=JudgingSettings(constrain_to_judgements=True))
     ).plan(house(holding), attempts)
     return matches_grammar(plan, model.requests[1].grammar or "")
 
