@@ -12,13 +12,21 @@ from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.planner import Attempt, Plan, Planner
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
-from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.core import console
 from housewise.core.errors import UserError
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, TokenLogprob
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
-from tests.agent.personalize.helpers import JUDGING, LetterModel, RecordingModel, house, make_note, recalled, visits
+from tests.agent.personalize.helpers import (
+    JUDGING,
+    LetterModel,
+    RecordingModel,
+    house,
+    llm_planner,
+    make_note,
+    recalled,
+    visits,
+)
 
 ENTERED = visits("kitchen 0", "hall 1")
 
@@ -45,8 +53,7 @@ def scoring_planner(
     familiar: frozenset[str] | None = None,
 ) -> Planner:
     judging = JudgingSettings(score_placements=True, confidence=confidence, confidence_unfamiliar=unfamiliar)
-    config = PlannerConfig(judging=judging, familiar=familiar)
-    return make_llm_planner(model, context, config=config, knowledge=knowledge)
+    return llm_planner(model, context, knowledge, judging=judging, familiar=familiar)
 
 
 def judged(
@@ -81,8 +88,7 @@ def test_the_likeliest_other_place_is_compared_with_where_a_thing_is(confidence:
 def test_a_plan_that_is_asked_for_again_keeps_the_scores_of_its_judgements() -> None:
     model = ScoringModel(" pick up mug", " go to mug", hall_shelf=0.6)
     judging = JudgingSettings(score_placements=True, confidence=0.5)
-    config = PlannerConfig(wrappers=("check_feasibility",), judging=judging)
-    plan = make_llm_planner(model, JUDGING, config=config).plan(house(), ENTERED)
+    plan = llm_planner(model, JUDGING, wrappers=("check_feasibility",), judging=judging).plan(house(), ENTERED)
     assert len(model.requests) == 2 and plan.text.endswith("step 1: go to mug")
     assert plan.scores["mug 1 on hall 1 shelf 4"] == pytest.approx(math.log(0.6))
 
@@ -176,8 +182,8 @@ def test_the_same_is_rated_once_in_an_episode() -> None:
 
 def test_in_another_order_the_same_is_rated_once_and_the_first_place_of_its_kind_is_taken() -> None:
     model, nearest = ScoringModel(hall_shelf_4=0.9), {"hall 1 shelf 4": 1.0, "hall 1 shelf 5": 2.0}
-    config = PlannerConfig(judging=JudgingSettings(score_placements=True, constrain_to_judgements=True))
-    planner = make_llm_planner(model, JUDGING, config=config, route=lambda start, end: nearest.get(end, 3.0))
+    judging = JudgingSettings(score_placements=True, constrain_to_judgements=True)
+    planner = llm_planner(model, JUDGING, route=lambda start, end: nearest.get(end, 3.0), judging=judging)
     planner.plan(hall(), visits("hall 1"))
     assert '"place mug on hall shelf 4"' in model.requests[0].grammar.replace("\\nstep 6: ", '" "')
     nearest["hall 1 shelf 4"] = 2.5
