@@ -62,7 +62,6 @@ class ChatAssistant:
 
     Args:
         model: The chat model. The caller closes it.
-        name: Name in records.
         size: Which prompts to use.
         sampling: How replies are sampled; the default is the paper's.
         uses_grammar: Whether the reply is held to the grammar of a thought and a sentence.
@@ -72,13 +71,11 @@ class ChatAssistant:
     def __init__(
         self,
         model: ChatModel,
-        name: str = "chat",
         size: PromptSize = "full",
         sampling: Sampling = PAPER_SAMPLING,
         uses_grammar: bool = False,
         reasons: bool = True,
     ) -> None:
-        self.name = name
         self._model, self._sampling, self._reasons = model, sampling, reasons
         self._prompts = load_assistant_prompts(size)
         self._grammar = rule(REPLY, tagged_rule("Speak", _SPEECH, reasons)) if uses_grammar else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
 
 from housewise.agent.basis.advice import Advice, Advisor
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
@@ -25,8 +26,6 @@ _VERBS: dict[Verb, Property] = {
 class RandomSpeech:
     """Gives well-formed advice of random things to do, as often as the oracle speaks."""
 
-    name = "random"
-
     def __init__(self, wording: str = "training", seed: int = 0) -> None:
         self._phrases, self._seed = load_oracle_phrases(wording), seed
         self._advisor = Advisor(self._phrases)
@@ -45,13 +44,12 @@ class RandomSpeech:
         return AssistantTurn("By chance.", self._advisor.say(advice, view.state, view.surroundings, generator))
 
 
+@dataclass(frozen=True)
 class FixedSpeech:
     """Says the same at every turn, such as the most frequent advice; silent without a text."""
 
-    def __init__(self, text: str | None = None) -> None:
-        self.name = "silent" if text is None else "frequent"
-        self._text = text
+    text: str | None = None
 
     def turn(self, view: OracleView) -> AssistantTurn:
         """See ``Assistant.turn``."""
-        return AssistantTurn("Always the same.", self._text)
+        return AssistantTurn("Always the same.", self.text)

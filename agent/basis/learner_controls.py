@@ -93,8 +93,6 @@ class NearestTurn:
         build_prompt: Builds the prompt of a turn, as for the learner.
     """
 
-    name = "nearest"
-
     def __init__(
         self,
         prompts: Sequence[Sequence[Message]],

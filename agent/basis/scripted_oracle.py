@@ -82,8 +82,6 @@ class ScriptedOracle:
         describe: See ``Advisor``.
     """
 
-    name = "oracle"
-
     def __init__(
         self, settings: OracleSettings | None = None, seed: int = 0, describe: DescriptionOf | None = None
     ) -> None:

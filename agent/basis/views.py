@@ -76,13 +76,7 @@ _View = TypeVar("_View", bound=AssistantView, contravariant=True)
 
 
 class Assistant(Protocol[_View]):
-    """Guides a person by speech. One object plays one attempt at a scenario.
-
-    Attributes:
-        name: Name in records.
-    """
-
-    name: str
+    """Guides a person by speech. One object plays one attempt at a scenario."""
 
     def turn(self, view: _View) -> AssistantTurn:
         """Choose what to say, if anything.

@@ -24,16 +24,14 @@ class LLMPlanner:
         model: Model that plans.
         context: Describes the state in words (section 3.2.1).
         sampling: Sampling configuration. A seed is increased by one per request.
-        name: Name in records.
     """
 
-    def __init__(
-        self, model: ChatModel, context: ContextGenerator, sampling: Sampling | None = None, name: str = "llm"
-    ) -> None:
+    name = "llm"
+
+    def __init__(self, model: ChatModel, context: ContextGenerator, sampling: Sampling | None = None) -> None:
         self.model = model
         self.context = context
         self.sampling = sampling or Sampling()
-        self.name = name
         self.session = ChatSession(model, self.sampling)
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:

@@ -27,9 +27,9 @@ class GoalAnalyser:
         embodiment: Abilities of the robot.
     """
 
-    def __init__(self, language: GoalLanguage, embodiment: RobotAbilities | None = None) -> None:
+    def __init__(self, language: GoalLanguage, embodiment: RobotAbilities) -> None:
         self.language = language
-        self.embodiment = embodiment or RobotAbilities()
+        self.embodiment = embodiment
 
     def analyse(self, sentence: str, situation: PerceivedScene) -> GoalAnalysis:
         """Simulate how the robot would process a goal sentence: language, situation, embodiment and affordances.

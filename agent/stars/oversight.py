@@ -21,8 +21,6 @@ _MAX_REQUESTS = 3
 class OversightUser(Protocol):
     """Somebody who knows where things belong."""
 
-    name: str
-
     def confirms(self, question: GoalQuestion) -> bool:
         """Return whether a goal is what the user wants."""
 
@@ -36,8 +34,6 @@ class SimulatedUser:
     Args:
         task: Task, which contains what the user wants.
     """
-
-    name = "simulated"
 
     def __init__(self, task: StarsTask) -> None:
         self._task = task
@@ -69,7 +65,6 @@ class RespondentUser:
     """
 
     def __init__(self, person: Respondent, analyser: GoalAnalyser, task: StarsTask) -> None:
-        self.name = person.name
         self._person, self._analyser, self._task = person, analyser, task
 
     def confirms(self, question: GoalQuestion) -> bool:

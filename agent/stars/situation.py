@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from housewise.agent.stars.goal_clauses import NounPhrase
 from housewise.agent.stars.vocabulary import RobotVocabulary
@@ -42,7 +42,7 @@ class PerceivedScene:
     """
 
     things: tuple[PerceivedThing, ...]
-    about: PerceivedThing | None = field(default=None)
+    about: PerceivedThing | None = None
 
     def with_focus(self, thing: PerceivedThing | None) -> PerceivedScene:
         """Return the same scene with a question about another thing."""
@@ -85,10 +85,5 @@ class RobotAbilities:
         relations: Requirements of relations on their targets. Other relations require nothing.
     """
 
-    moves: str = "grabbable"
-    relations: Mapping[str, TargetRequirement] = field(
-        default_factory=lambda: {
-            "in": TargetRequirement("receptacle", needs="receptacle"),
-            "on": TargetRequirement("surface", forbids="receptacle"),
-        }
-    )
+    moves: str
+    relations: Mapping[str, TargetRequirement]

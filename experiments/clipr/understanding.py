@@ -68,7 +68,7 @@ def _cross_validated(tasks: Sequence[AmbikTask]) -> Iterator[tuple[AmbikTask, Re
 
 
 def _reader(weights: MeaningWeights) -> Reader:
-    return lambda task: find_meant_options(shared_minilm(), task.answer, task.variants, weights).options
+    return lambda task: find_meant_options(shared_minilm(), task.answer, task.variants, weights)
 
 
 def _read_by_words(task: AmbikTask) -> tuple[int, ...]:

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, RootModel
 
 from housewise.agent.stars.analysis_and_repair import GoalAnalyser
+from housewise.agent.stars.data_files import load_robot
 from housewise.agent.stars.goal_grammar import GoalLanguage
 from housewise.agent.stars.situation import PerceivedThing
 from housewise.agent.stars.tasks import StarsTask, TaskObject
@@ -187,9 +188,8 @@ class Recordings:
             modifiers=words.modifiers,
             source=str(self.folder / "vocabulary.json"),
         )
-        return GoalAnalyser(
-            GoalLanguage(vocabulary.remove_words(MISSING_WORDS.get(task, ()), MISSING_STATES.get(task, ())))
-        )
+        known = vocabulary.remove_words(MISSING_WORDS.get(task, ()), MISSING_STATES.get(task, ()))
+        return GoalAnalyser(GoalLanguage(known), load_robot())
 
     def task(self, name: str, vocabulary: RobotVocabulary) -> StarsTask:
         """A recorded task as ours, with all objects of both shares: the robot saw them all."""

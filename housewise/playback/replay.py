@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -103,14 +103,6 @@ def replay_settings(header: Header) -> PersonalizeSettings:
     return found
 
 
-class _GenerationSettings(NamedTuple):
-    """Settings that determine a generated house and its tasks; see PersonalizeSettings."""
-
-    person: str
-    objects: tuple[int, int]
-    misplaced: tuple[int, int]
-
-
 def find_task(record: HouseRecord) -> RearrangementTask:
     """Return the house and the episode of a record.
 
@@ -120,12 +112,10 @@ def find_task(record: HouseRecord) -> RearrangementTask:
     initial_state = record.initial_state
     house = f"{initial_state.scene}, episode {initial_state.episode}"
     try:
-        config = replay_settings(record.header)
-        task = _load_task(
-            HouseTask.from_episode(initial_state.scene, initial_state.episode, initial_state.task_set),
-            _data_folder(config.tasks.data),
-            _GenerationSettings(config.tasks.person, config.tasks.objects, config.tasks.misplaced),
-        )
+        settings = replay_settings(record.header).tasks
+        made = settings.model_dump(include={"person", "objects", "misplaced", "kinds"})
+        name = HouseTask.from_episode(initial_state.scene, initial_state.episode, initial_state.task_set)
+        task = _load_task(name, data=_data_folder(settings.data), **made)
     except (OSError, KeyError, ValueError) as error:
         raise UserError(f"{house}: the house cannot be loaded ({_first_line(error)})") from error
     names = {key: task.scene.by_key[key].name for key in task.episode.receptacles}
@@ -151,9 +141,9 @@ def _data_folder(data: str | None) -> str | None:
 
 
 @lru_cache(maxsize=4)
-def _load_task(name: HouseTask, data: str | None, made: _GenerationSettings) -> RearrangementTask:
+def _load_task(name: HouseTask, **settings: Any) -> RearrangementTask:
     """Load a task. It is cached so that the next run of the episode reuses the house and its floor plan."""
-    return load_task(name, HouseTaskSettings(data=data, **made._asdict()))
+    return load_task(name, HouseTaskSettings(**settings))
 
 
 def select_states(steps: int, grabs: Collection[int], max_states: int) -> list[int]:

@@ -23,11 +23,11 @@ from housewise.agent.clipr.language_steps import Guidance
 from housewise.agent.clipr.rules import Rule
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
+from housewise.agent.personalize.judging_settings import JudgingSettings
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge, RelevantNote
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
-from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.cli import main
 from housewise.language.base import ChatModel, ChatRequest, Sampling
 from housewise.language.completion import GenerationLimits, Token
@@ -236,7 +236,7 @@ def plan_house(model: ChatModel, **options: bool) -> None:
         )
         for name, knows in knowing.items()
     ]
-    prompts, judging = NotesContext(NotesTemplate.load("notes")), JudgingConfig(as_json=True)
+    prompts, judging = NotesContext(NotesTemplate.load("notes")), JudgingSettings(as_json=True)
     config = PlannerConfig(**options, judging=judging)
     planners.append(make_llm_planner(model, prompts, sampling, config=config, knowledge=Knows()))
     planners += [SayCanPlanner(model, SayCanTemplate.load("saycan"), sampling, **options)]

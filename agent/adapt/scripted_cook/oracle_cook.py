@@ -29,8 +29,6 @@ class OracleCook:
         kitchen: Kitchen data. Defaults to the bundled kitchen.
     """
 
-    name = "scripted cook"
-
     def __init__(self, person: KitchenProfile, task: int, kitchen: KitchenData | None = None) -> None:
         self._person = person
         self._judge = PreferenceJudge(task, kitchen)

@@ -76,19 +76,6 @@ class MeaningWeights:
     least: float = 0.7
 
 
-@dataclass(frozen=True)
-class AnswerMeaning:
-    """The options that an answer means.
-
-    Attributes:
-        options: Indices of the wanted options, best first; empty if none is wanted or the answer does not say.
-        scores: One score per option.
-    """
-
-    options: tuple[int, ...]
-    scores: tuple[float, ...]
-
-
 def expresses_no_wish(embedder: Embedder, answer: str) -> bool:
     """Return whether an answer expresses no wish: the person does not mind, does not know or changes the subject."""
     return load_polarity_model(embedder).expresses_no_wish(normalize_letters(answer[:MAX_ANSWER_CHARACTERS]))
@@ -171,8 +158,10 @@ def _most_likely_polarities(scores: NDArray[np.float64], begins: Sequence[bool])
 
 def find_meant_options(
     embedder: Embedder, answer: str, options: Sequence[str], reader: MeaningWeights | None = None
-) -> AnswerMeaning:
-    """Return the options that an answer means.
+) -> tuple[int, ...]:
+    """Return the indices of the options that an answer means, best first.
+
+    No option is returned if none is wanted or the answer does not say.
 
     Args:
         embedder: Sentence embeddings.
@@ -183,22 +172,22 @@ def find_meant_options(
     reader = reader or MeaningWeights()
     wanted = split_wanted_refused(embedder, answer, " ".join(options))[0]
     if not options or not wanted.strip():
-        return AnswerMeaning((), (0.0,) * len(options))
+        return ()
     words, said = [content_words(option) for option in options], content_words(wanted)
     shares = _mentioned_shares(words, said)
     near = cosine(embedder, [wanted], [normalize_letters(option) for option in options])[0]
-    scores = tuple(float(share + reader.meaning * close) for share, close in zip(shares, near, strict=True))
+    scores = [float(share + reader.meaning * close) for share, close in zip(shares, near, strict=True)]
     if _ALL.search(wanted):
-        return AnswerMeaning(tuple(range(len(options))), scores)
+        return tuple(range(len(options)))
     if max(shares) < 0.5 and expresses_no_wish(embedder, answer):
-        return AnswerMeaning((), scores)
+        return ()
     order = sorted(range(len(options)), key=lambda index: -scores[index])
     named = [index for index in order if shares[index] >= 0.999]
     if len(named) > 1:
         named = _drop_contained_options(named, words)
     if not named and scores[order[0]] >= reader.least:
         named = order[:1]
-    return AnswerMeaning(tuple(named), scores)
+    return tuple(named)
 
 
 def _drop_contained_options(named: list[int], words: Sequence[Sequence[str]]) -> list[int]:

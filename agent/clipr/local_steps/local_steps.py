@@ -204,7 +204,7 @@ class LocalSteps:
     def _is_settled(self, contrast: Contrast, dialogue: Sequence[DialogueTurn]) -> bool:
         return any(
             self._similarity(_contrast_text(contrast), said.question) >= _SETTLED
-            and find_meant_options(self._embedder, said.answer, contrast.distinct_values).options
+            and find_meant_options(self._embedder, said.answer, contrast.distinct_values)
             for said in dialogue
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from housewise.agent.personalize.judging_settings import JudgingSettings
 from housewise.agent.personalize.llm_planner import LLMPlanner
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
@@ -12,7 +13,7 @@ from housewise.agent.personalize.scripted_planner import Distance
 from housewise.agent.personalize.wrappers.check_feasibility import MAX_REPAIRS, CheckFeasibility
 from housewise.agent.personalize.wrappers.hide_failed_targets import HideFailedTargets
 from housewise.agent.personalize.wrappers.housewise_planner import HousewisePlanner
-from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig, JudgingPlanner
+from housewise.agent.personalize.wrappers.judging_planner import JudgingPlanner
 from housewise.agent.personalize.wrappers.loop_recovery import LoopRecovery
 from housewise.agent.personalize.wrappers.sort_by_distance import SortByDistance
 from housewise.agent.personalize.wrappers.summarize_notes import SummarizeNotes
@@ -31,13 +32,15 @@ class PlannerConfig:
         normalize_steps: See HousewisePlanner.
         wrappers: Names of wrappers. ``sort_by_distance`` has an effect if the planner is given a route.
         judging: Options of JudgingPlanner.
+        familiar: Kinds of objects that the model was trained to judge, or None for all; see JudgingPlanner.
         repairs: With ``check_feasibility``, how often the model is asked to correct an infeasible plan.
     """
 
     grounded: bool = False
     normalize_steps: bool = True
     wrappers: tuple[Wrapper, ...] = ()
-    judging: JudgingConfig = field(default_factory=JudgingConfig)
+    judging: JudgingSettings = field(default_factory=JudgingSettings)
+    familiar: frozenset[str] | None = None
     repairs: int = MAX_REPAIRS
 
 
@@ -48,7 +51,6 @@ def make_llm_planner(
     model: ChatModel,
     context: NotesContext,
     sampling: Sampling | None = None,
-    name: str = "llm",
     config: PlannerConfig | None = None,
     knowledge: PreferenceKnowledge | None = None,
     route: Distance | None = None,
@@ -64,7 +66,6 @@ def make_llm_planner(
         model: See LLMPlanner.
         context: See LLMPlanner.
         sampling: See LLMPlanner.
-        name: See LLMPlanner.
         config: Options.
         knowledge: What is recalled about the person, or None to plan without a memory.
         route: Length of the way from a room or receptacle (None: the robot) to another, metres. If given, prompts are
@@ -73,11 +74,11 @@ def make_llm_planner(
     """
     chosen, words = config or PlannerConfig(), context.template
     if chosen == _PAPER and knowledge is None and route is None and not words.judging and words.most_tries is None:
-        return LLMPlanner(model, context, sampling, name)
-    llm = HousewisePlanner(model, context, sampling, name, chosen.grounded, knowledge, chosen.normalize_steps)
+        return LLMPlanner(model, context, sampling)
+    llm = HousewisePlanner(model, context, sampling, chosen.grounded, knowledge, chosen.normalize_steps)
     planner: Planner = llm
-    if chosen.judging.as_json or (words.judging and (knowledge is not None or chosen.judging)):
-        planner = JudgingPlanner(llm, chosen.judging)
+    if chosen.judging.as_json or (words.judging and (knowledge is not None or chosen.judging.is_restricting)):
+        planner = JudgingPlanner(llm, chosen.judging, chosen.familiar)
     if "check_feasibility" in chosen.wrappers:
         planner = CheckFeasibility(planner, llm, chosen.repairs)
     if words.most_tries is not None:

@@ -20,7 +20,7 @@ class HousewisePlanner(LLMPlanner):
     """Asks a language model for each plan, with the additions that a configuration chooses.
 
     Args:
-        model, context, sampling, name: See LLMPlanner.
+        model, context, sampling: See LLMPlanner.
         grounded: Whether a grammar restricts replies to objects, receptacles and rooms of the scene graph.
         knowledge: What is recalled about the person, for prompts with notes. None plans without a memory.
         normalize_steps: Whether forms of plans and phrasings of steps other than those of the prompt are understood.
@@ -33,12 +33,11 @@ class HousewisePlanner(LLMPlanner):
         model: ChatModel,
         context: NotesContext,
         sampling: Sampling | None = None,
-        name: str = "llm",
         grounded: bool = False,
         knowledge: PreferenceKnowledge | None = None,
         normalize_steps: bool = True,
     ) -> None:
-        super().__init__(model, context, sampling, name)
+        super().__init__(model, context, sampling)
         self.grounded = grounded
         self.knowledge = knowledge or PreferenceKnowledge()
         self.form = ANY if normalize_steps else PLAIN

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from housewise.agent.personalize.grammar import COMPLETE, choice_grammar
 from housewise.agent.personalize.json_judge import JsonJudge
 from housewise.agent.personalize.judgement_text import Judgements, format_judgements
+from housewise.agent.personalize.judging_settings import JudgingSettings
 from housewise.agent.personalize.note_weighing import NoteWeighing
 from housewise.agent.personalize.placement_candidates import CandidatesByObject, find_candidates
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds, Judge
@@ -20,33 +21,6 @@ from housewise.agent.personalize.writing_judge import WritingJudge
 from housewise.worlds.house.scene_graph import SceneGraph
 
 
-@dataclass(frozen=True)
-class JudgingConfig:
-    """Options of ``JudgingPlanner``.
-
-    Attributes:
-        score_placements: Whether to judge unknown placements by log-probability, not by the model's text; see
-            ScoringJudge.
-        constrain_to_judgements: Whether to restrict plans to those that follow from the judgements: carry one object to
-            where it is judged to belong, or enter one room.
-        confidence: Confidence that a judgement about an unknown placement needs to move the object.
-        weigh_notes: Whether scored placements are compared by their value to the person, by notes of similar placements
-            and by the model's scores without notes; see NoteWeighing. Without notes it has no effect.
-        as_json: Whether the model judges in JSON in a request of its own, and the plan's prompt tells of the judgements
-            in plain words; see JsonJudge.
-    """
-
-    score_placements: bool = False
-    constrain_to_judgements: bool = False
-    confidence: ConfidenceThresholds = field(default_factory=ConfidenceThresholds)
-    weigh_notes: bool = False
-    as_json: bool = False
-
-    def __bool__(self) -> bool:
-        """Whether judgements are restricted."""
-        return self.score_placements or self.constrain_to_judgements or self.as_json or bool(self.confidence)
-
-
 class JudgingPlanner:
     """Asks for judgements of placements first (see Judge), then for steps behind the judgements.
 
@@ -54,19 +28,25 @@ class JudgingPlanner:
 
     Args:
         planner: The planner that asks the model. Its prompt has judgements, or texts for judgements as JSON.
-        config: Options.
+        settings: Options.
+        familiar: Kinds of objects that the model was trained to judge. None treats all kinds as familiar.
     """
 
-    def __init__(self, planner: HousewisePlanner, config: JudgingConfig | None = None) -> None:
+    def __init__(
+        self, planner: HousewisePlanner, settings: JudgingSettings, familiar: frozenset[str] | None = None
+    ) -> None:
         self.name = planner.name
-        self._planner, self._config = planner, config or JudgingConfig()
-        words, confidence = planner.context.template, self._config.confidence
+        self._planner, self._settings = planner, settings
+        confidence = ConfidenceThresholds(
+            settings.confidence, settings.confidence_similar, settings.confidence_unfamiliar, familiar
+        )
         self._judge: Judge
-        if self._config.as_json:
+        if settings.as_json:
             self._judge = JsonJudge(planner.model, planner.context, planner.knowledge, planner.sampling)
-        elif self._config.score_placements:
-            self._judge = self._scoring_judge()
+        elif settings.score_placements:
+            self._judge = self._scoring_judge(confidence)
         else:
+            words = planner.context.template
             self._judge = WritingJudge(planner.model, planner.session, words, planner.grounded, confidence)
 
     def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
@@ -78,15 +58,15 @@ class JudgingPlanner:
         messages = planner.context.messages(graph, knowledge)
         judged_messages = planner.context.messages(graph) if self._weighs_notes else messages
         # If the prompt names similar kinds, the model decides what follows from them.
-        names_similar = bool(words.note_alike) or self._config.as_json
+        names_similar = bool(words.note_alike) or self._settings.as_json
         options = find_candidates(graph, knowledge, failed, use_similar=not names_similar and not self._weighs_notes)
         judged = self._judge.judge(graph, options, judged_messages, attempts)
-        if self._config.as_json:
+        if self._settings.as_json:
             messages, thoughts = planner.context.messages(graph, knowledge, judged.judgements), ""
         else:
             thoughts = f"{format_judgements(judged.judgements, graph, words.prompt_names(graph))}\nstep 1:"
         grammar, choice_count = planner.grammar(graph) if planner.grounded else None, None
-        if self._config.constrain_to_judgements:
+        if self._settings.constrain_to_judgements:
             allowed = self._plans_from_judgements(graph, options, judged.judgements, attempts)
             grammar, choice_count = choice_grammar(allowed), len(allowed)
         replies = planner.session.ask_all(messages, f"{words.prefix}{thoughts}", grammar)
@@ -103,11 +83,11 @@ class JudgingPlanner:
 
     @property
     def _weighs_notes(self) -> bool:
-        is_chosen = self._config.score_placements and self._config.weigh_notes
+        is_chosen = self._settings.score_placements and self._settings.weigh_notes
         return is_chosen and not self._planner.knowledge.is_empty
 
-    def _scoring_judge(self) -> ScoringJudge:
-        planner, confidence = self._planner, self._config.confidence
+    def _scoring_judge(self, confidence: ConfidenceThresholds) -> ScoringJudge:
+        planner = self._planner
         scorer = PlacementScorer(planner.model, planner.context.template)
         chooser: PlacementChooser = ConfidentChoice(confidence)
         if self._weighs_notes:

@@ -25,13 +25,11 @@ class ScriptedCookAgent:
     """A scripted cook; see Agent.
 
     Args:
-        name: Name in records.
         cook: Scripted cook.
         progress: Called before every action.
     """
 
-    def __init__(self, name: str, cook: OracleCook | AskingCook | ExploringCook, progress: Progress) -> None:
-        self.name = name
+    def __init__(self, cook: OracleCook | AskingCook | ExploringCook, progress: Progress) -> None:
         self._cook, self._progress = cook, progress
 
     def decide(self, observation: BreakfastObservation, history: History[BreakfastObservation]) -> Decision[str]:
@@ -58,8 +56,6 @@ class LLMCookAgent:
         max_questions: Maximum number of questions.
         progress: Called before every action.
     """
-
-    name = "llm"
 
     def __init__(
         self,

@@ -202,14 +202,14 @@ class Adapt(System[AdaptSettings]):
             most = chosen.max_questions
             return LLMCookAgent(policy, briefing, verbs, chosen.asking, most, progress)
         if chosen.planner == "cook":
-            return ScriptedCookAgent(chosen.planner, OracleCook(person, number), progress)
+            return ScriptedCookAgent(OracleCook(person, number), progress)
         if chosen.planner == "teacher":
             teacher = ExploringCook(OracleCook(person, number), kitchen.kitchen.verbs)
-            return ScriptedCookAgent(chosen.planner, teacher, progress)
+            return ScriptedCookAgent(teacher, progress)
         # The person comes last, so that their own meaning of a sentence is used.
         phrases = PhraseBook([*self._people.values(), person])
         most = chosen.max_questions if chosen.planner == "always" else 0
-        return ScriptedCookAgent(chosen.planner, AskingCook(number, phrases, default_topics(), most, told), progress)
+        return ScriptedCookAgent(AskingCook(number, phrases, default_topics(), most, told), progress)
 
     def _speaker(
         self,

@@ -31,7 +31,6 @@ class GuidingAgent:
     """An assistant; see Agent.
 
     Args:
-        name: Name in records.
         open_assistant: Creates the assistant of an attempt, by its number from 1.
         build_view: Builds what it may know.
         progress: Called before every turn.
@@ -41,14 +40,13 @@ class GuidingAgent:
 
     def __init__(
         self,
-        name: str,
         open_assistant: Callable[[int], Assistant[Any]],
         build_view: BuildView,
         progress: Progress,
         max_actions: int,
         earlier: EarlierTurns,
     ) -> None:
-        self.name, self._max_actions, self._earlier = name, max_actions, earlier
+        self._max_actions, self._earlier = max_actions, earlier
         self._open_assistant, self._build_view, self._progress = open_assistant, build_view, progress
         self._attempt = 0
 

@@ -53,7 +53,6 @@ def assistant_opener(
             sampling = settings.models.agent.sampling
             return lambda seed: ChatAssistant(
                 models["agent"],
-                "llm",
                 _size(chosen),
                 sampling.with_seed(seed),
                 chosen.grounded,

@@ -226,7 +226,6 @@ class Basis(System[BasisSettings]):
         describe = descriptions.describe if descriptions else usual_description(chosen)
         open_assistant = assistant_opener(self.settings, context.models, describe)
         return GuidingAgent(
-            chosen.planner,
             lambda attempt: open_assistant(context.job.seed + attempt),
             view_builder(chosen, describe),
             context.progress,

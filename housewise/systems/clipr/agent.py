@@ -48,8 +48,6 @@ class CliprAgent:
         memory: Memory of the person, whose conversation is continued. None to remember nothing.
     """
 
-    name = "clipr"
-
     def __init__(self, method: MethodFunction, inputs: MethodInputs, topic: str, memory: Memory | None) -> None:
         self._method, self._inputs, self._topic, self._memory = method, inputs, topic, memory
         self._play: Play[None] | None = None

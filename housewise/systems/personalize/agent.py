@@ -33,7 +33,6 @@ class PlannerAgent:
     def __init__(
         self, planner: Planner, world: HouseWorld, person: str | None = None, asks_model: bool = False
     ) -> None:
-        self.name = planner.name
         self._planner, self._world, self._person = planner, world, person
         self._asks_model = asks_model
         self._noted_placements: set[tuple[str, str]] = set()

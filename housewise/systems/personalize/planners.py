@@ -8,19 +8,18 @@ from typing import Any, Protocol
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
 from housewise.agent.personalize.demonstrator import Demonstrator
+from housewise.agent.personalize.judging_settings import JudgingSettings
 from housewise.agent.personalize.memory_planner import MemoryPlanner, PlacementGuesser
 from housewise.agent.personalize.placement_candidates import (
     LikelyPlaces,
     placements_by_kernel,
     placements_of_similar_kinds,
 )
-from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.planner import Planner
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.scripted_planner import Distance, MoveOrder, ScriptedPlanner, WantsFunction
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
-from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.core.errors import UserError
 from housewise.core.migrations.code_names import find_former_name
 from housewise.core.plugins import PLANNERS, call_plugin
@@ -41,6 +40,8 @@ from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 
 _PROMPTS_OF_LLM = (NotesTemplate.default_name, "paper")
 """Prompts of the planner llm in configurations for which baselines have a prompt of their own."""
+_CAUTIOUS = {"confidence", "confidence_similar", "confidence_unfamiliar", "weigh_notes"}
+"""Settings of judgements that are ignored if objects are placed even without confidence."""
 
 
 class PlannerFactory(Protocol):
@@ -112,24 +113,16 @@ class LLMFactory(_PromptedFactory):
         """Options of the planner."""
         chosen, judging = self._settings, self._settings.judging
         familiar = None if chosen.familiar_kinds is None else frozenset(chosen.familiar_kinds)
-        thresholds = ConfidenceThresholds(
-            judging.confidence, judging.confidence_similar, judging.confidence_unfamiliar, familiar
-        )
-        confidence = ConfidenceThresholds() if chosen.place_at_random else thresholds
-        options = JudgingConfig(
-            score_placements=judging.score_placements,
-            constrain_to_judgements=judging.constrain_to_judgements,
-            confidence=confidence,
-            weigh_notes=judging.weigh_notes and not chosen.place_at_random,
-            as_json=judging.as_json,
-        )
-        return PlannerConfig(chosen.grounded, chosen.normalize_steps, chosen.bundled_wrappers, options)
+        if chosen.place_at_random:
+            ignored = JudgingSettings().model_dump(include=_CAUTIOUS)
+            judging, familiar = judging.model_copy(update=ignored), None
+        return PlannerConfig(chosen.grounded, chosen.normalize_steps, chosen.bundled_wrappers, judging, familiar)
 
     def __call__(self, context: PlannerContext) -> Planner:
         """See PlannerFactory."""
         config, route = self.config, _route(context, self.config)
         prompts, knows, file = self._prompt_context, context.knowledge, context.rules_file
-        return make_llm_planner(context.required_model, prompts, context.sampling, "llm", config, knows, route, file)
+        return make_llm_planner(context.required_model, prompts, context.sampling, config, knows, route, file)
 
 
 class ReplayFactory(_PromptedFactory):
@@ -148,7 +141,7 @@ class ReplayFactory(_PromptedFactory):
         # Alternatives to a reply were undone, so only the reply that was followed is asked for.
         sampling = replace(context.sampling, n=1)
         route = _route(context, config)
-        return make_llm_planner(context.required_model, self._prompt_context, sampling, "replay", config, route=route)
+        return make_llm_planner(context.required_model, self._prompt_context, sampling, config, route=route)
 
 
 class SayPlanFactory:

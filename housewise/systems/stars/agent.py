@@ -56,8 +56,6 @@ class StarsAgent:
         progress: Called before every step.
     """
 
-    name = "stars"
-
     def __init__(
         self,
         task: StarsTask,

@@ -3,13 +3,16 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from housewise.agent.personalize.planner import Attempt
+from housewise.agent.personalize.planner import Attempt, Planner
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
-from housewise.language.base import ChatRequest, Reply, TokenLogprob
+from housewise.agent.personalize.scripted_planner import Distance
+from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
+from housewise.language.base import ChatModel, ChatRequest, Reply, TokenLogprob
 from housewise.language.embedder import Vectors
 from housewise.language.replay import ReplayChatModel
 from housewise.people.memory import About, Memory, Note
@@ -17,6 +20,7 @@ from housewise.worlds.house.high_level_actions import ActionKind, HighLevelActio
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 from housewise.worlds.house.spoken_names import SpokenPlace
 
+PLANNER = NotesContext(NotesTemplate.load("planner"))
 JUDGING = NotesContext(NotesTemplate.load("judging"))
 PLACES = {
     "kitchen 0 sink 2": SpokenPlace("sink", "kitchen"),
@@ -72,6 +76,17 @@ class LetterEmbedder:
     def embed(self, texts: Sequence[str]) -> Vectors:
         counts = np.array([[text.count(letter) for letter in self._letters] for text in texts], np.float32)
         return counts / np.linalg.norm(counts, axis=1, keepdims=True)
+
+
+def llm_planner(
+    model: ChatModel,
+    context: NotesContext = PLANNER,
+    knowledge: PreferenceKnowledge | None = None,
+    route: Distance | None = None,
+    **options: Any,
+) -> Planner:
+    """The planner llm with some options of ``PlannerConfig``."""
+    return make_llm_planner(model, context, config=PlannerConfig(**options), knowledge=knowledge, route=route)
 
 
 def house(holding: str | None = None) -> SceneGraph:

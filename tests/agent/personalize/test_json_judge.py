@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from housewise.agent.personalize.json_judge import judgement_schema, parse_json_judgements
+from housewise.agent.personalize.judging_settings import JudgingSettings
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
-from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.core.errors import UserError
 from housewise.language.base import Sampling
 from housewise.people.house.reaction_notes import reaction_note
@@ -18,7 +18,7 @@ from tests.agent.personalize.helpers import RecordingModel, house, recalled
 
 NOTES = NotesTemplate.load("notes")
 CONTEXT = NotesContext(NOTES.model_copy(update={"rules": None}))
-CONFIG = PlannerConfig(judging=JudgingConfig(as_json=True))
+CONFIG = PlannerConfig(judging=JudgingSettings(as_json=True))
 THINGS = ("mug 1", "cap 1")
 SHELF = "kitchen 0 shelf 5"
 
@@ -109,7 +109,7 @@ def test_known_placements_are_not_asked_about_and_unwanted_ones_not_followed() -
 
 
 def test_a_held_object_is_judged_alone_and_a_plan_can_be_restricted_to_the_judgement() -> None:
-    config = PlannerConfig(grounded=True, judging=JudgingConfig(as_json=True, constrain_to_judgements=True))
+    config = PlannerConfig(grounded=True, judging=JudgingSettings(as_json=True, constrain_to_judgements=True))
     model = RecordingModel(f"mug 1: {SHELF}", " go to kitchen 0")
     planner = make_llm_planner(model, CONTEXT, config=config, knowledge=recalled())
     plan = planner.plan(house("mug 1"), [])

@@ -5,17 +5,17 @@ import math
 
 import pytest
 
-from housewise.agent.personalize.placement_judge import ConfidenceThresholds
+from housewise.agent.personalize.judging_settings import JudgingSettings
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.token_probabilities import line_probabilities
-from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
-from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, Message, Reply, Sampling, TokenLogprob
 from housewise.language.grammar_matching import matches_grammar
-from tests.agent.personalize.helpers import JUDGING, RecordingModel, house, make_note, recalled, visits
+from tests.agent.personalize.helpers import JUDGING, RecordingModel, house, llm_planner, make_note, recalled, visits
 
+LOOPS = ("loop_recovery",)
+SURE = JudgingSettings(confidence=0.5)
 FINE = "\nmug on kitchen sink: fine\ncap on hall chest: fine"
 MOVED = "\nmug on kitchen sink: hall shelf\ncap on hall chest: kitchen sink"
 
@@ -35,7 +35,7 @@ class CertainModel(RecordingModel):
 def test_what_is_known_is_copied_and_what_is_not_is_the_models() -> None:
     model = RecordingModel(FINE, " go to mug")
     knows = recalled(make_note(1.0, things=("mug",), receptacle="shelf", room="hall"))
-    plan = make_llm_planner(model, JUDGING, config=PlannerConfig(grounded=True), knowledge=knows).plan(house(), [])
+    plan = llm_planner(model, JUDGING, knows, grounded=True).plan(house(), [])
     judged = "\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\nstep 1:"
     assert plan.text == f"{judged} go to mug" and model.requests[1].prefix == f"Objects:{judged}"
     assert '"\\nmug on kitchen sink: " ("hall shelf")' in (model.requests[0].grammar or "")
@@ -46,26 +46,21 @@ def test_what_is_known_is_copied_and_what_is_not_is_the_models() -> None:
 def test_where_all_is_known_the_model_is_asked_for_steps_alone() -> None:
     model = RecordingModel(" mission complete")
     knows = recalled(make_note(1.0, room="kitchen"), make_note(1.0, room="hall"))
-    plan = make_llm_planner(model, JUDGING, knowledge=knows).plan(house(), [])
+    plan = llm_planner(model, JUDGING, knows).plan(house(), [])
     assert plan.complete and len(model.requests) == 1 and plan.prior_calls == ()
 
 
 def test_what_cannot_be_read_moves_nothing() -> None:
     knows = recalled(make_note(-1.0, things=("cap",), receptacle="chest"))
-    plan = make_llm_planner(RecordingModel("\nnonsense", " mission complete"), JUDGING, knowledge=knows).plan(
-        house(), []
-    )
+    plan = llm_planner(RecordingModel("\nnonsense", " mission complete"), JUDGING, knows).plan(house(), [])
     assert plan.text.startswith("\nmug on kitchen sink: fine\ncap on hall chest: elsewhere\nstep 1:")
 
 
 def test_with_something_in_its_hand_it_guesses_and_does_not_end() -> None:
     graph = house("mug 1")
     judged = "\nmug in hand: hall shelf"
-    plan = make_llm_planner(
-        CertainModel(0.1, judged, " mission complete"),
-        JUDGING,
-        config=PlannerConfig(wrappers=("loop_recovery",), judging=JudgingConfig(confidence=ConfidenceThresholds(0.5))),
-    ).plan(graph, [])
+    model = CertainModel(0.1, judged, " mission complete")
+    plan = llm_planner(model, JUDGING, wrappers=LOOPS, judging=SURE).plan(graph, [])
     assert [str(step.action) for step in plan.steps][-1] == "place mug 1 on hall 1 shelf 4"
     assert plan.prior_calls[-1].reply.text == f"{judged}\nstep 1: mission complete"
 
@@ -73,30 +68,19 @@ def test_with_something_in_its_hand_it_guesses_and_does_not_end() -> None:
 @pytest.mark.parametrize(("probability", "verdict"), [(0.9, "hall shelf"), (0.2, "fine")])
 def test_what_the_model_is_not_sure_of_is_left_alone(probability: float, verdict: str) -> None:
     model = CertainModel(probability, MOVED, " mission complete")
-    plan = make_llm_planner(
-        model, JUDGING, config=PlannerConfig(judging=JudgingConfig(confidence=ConfidenceThresholds(0.5)))
-    ).plan(house(), [])
+    plan = llm_planner(model, JUDGING, judging=SURE).plan(house(), [])
     assert plan.text.startswith(f"\nmug on kitchen sink: {verdict}\n")
 
 
 def test_a_guess_is_made_of_what_is_known_to_be_unwanted_where_it_is() -> None:
     model = CertainModel(0.2, MOVED, " mission complete")
     knows = recalled(make_note(-1.0, things=("mug",), receptacle="sink"))
-    plan = make_llm_planner(
-        model,
-        JUDGING,
-        config=PlannerConfig(judging=JudgingConfig(confidence=ConfidenceThresholds(0.5))),
-        knowledge=knows,
-    ).plan(house(), [])
+    plan = llm_planner(model, JUDGING, knows, judging=SURE).plan(house(), [])
     assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
 
 
 def test_a_model_that_tells_no_probabilities_is_named() -> None:
-    planner = make_llm_planner(
-        RecordingModel(MOVED, ""),
-        JUDGING,
-        config=PlannerConfig(judging=JudgingConfig(confidence=ConfidenceThresholds(0.5))),
-    )
+    planner = llm_planner(RecordingModel(MOVED, ""), JUDGING, judging=SURE)
     with pytest.raises(UserError, match=r"does not return token probabilities; set agent\.confidence=0"):
         planner.plan(house(), [])
 
@@ -113,19 +97,16 @@ def test_probabilities_of_a_server_are_those_of_the_tokens_of_each_line() -> Non
 def test_in_circles_it_does_what_follows_from_its_judgements() -> None:
     graph = house()
     circle = f"{MOVED}\nstep 1: go to hall\nstep 2: look at hall chest"
-    config = PlannerConfig(wrappers=("loop_recovery",))
-    first = make_llm_planner(RecordingModel(circle), JUDGING, config=config).plan(graph, [])
+    first = llm_planner(RecordingModel(circle), JUDGING, wrappers=LOOPS).plan(graph, [])
     assert [str(step.action) for step in first.steps] == ["go to hall 1", "look at hall 1 chest 3"]
-    again = make_llm_planner(RecordingModel(circle), JUDGING, config=config).plan(graph, visits("hall 1", "kitchen 0"))
+    again = llm_planner(RecordingModel(circle), JUDGING, wrappers=LOOPS).plan(graph, visits("hall 1", "kitchen 0"))
     assert [str(step.action) for step in again.steps][-1] == "place mug 1 on hall 1 shelf 4"
     assert again.messages == () and again.prior_calls[0].reply.text == circle
 
 
 def test_in_circles_with_nothing_to_move_it_goes_where_it_has_not_been_and_then_ends() -> None:
     graph, circle = house(), f"{FINE}\nstep 1: go to hall"
-    planner = make_llm_planner(
-        RecordingModel(circle, circle), JUDGING, config=PlannerConfig(wrappers=("loop_recovery",))
-    )
+    planner = llm_planner(RecordingModel(circle, circle), JUDGING, wrappers=LOOPS)
     rooms, places = list(graph.rooms), list(graph.receptacles)
     seen = planner.plan(graph, visits(*rooms))
     assert [step.action.target for step in seen.steps if step.action] == places and not seen.complete
@@ -142,9 +123,8 @@ def allowed(
     """Whether the grammar allows a plan after its judgements."""
     model = RecordingModel(judged, " mission complete")
     context = NotesContext(NotesTemplate.load("judging"), steps)
-    make_llm_planner(
-        model, context, config=PlannerConfig(grounded=True, judging=JudgingConfig(constrain_to_judgements=True))
-    ).plan(house(holding), attempts)
+    consistent = JudgingSettings(constrain_to_judgements=True)
+    llm_planner(model, context, grounded=True, judging=consistent).plan(house(holding), attempts)
     return matches_grammar(plan, model.requests[1].grammar or "")
 
 
@@ -173,9 +153,7 @@ def test_a_consistent_plan_ends_where_nothing_is_left_and_never_with_a_full_hand
 def test_what_is_nearest_is_listed_first_and_visited_first() -> None:
     far = {"kitchen 0": 9.0, "hall 1": 1.0, "hall 1 chest 3": 5.0, "hall 1 shelf 4": 2.0}
     model = RecordingModel(" mission complete")
-    config = PlannerConfig(wrappers=("verify_completion",))
-    context = NotesContext(NotesTemplate.load("planner"))
-    planner = make_llm_planner(model, context, config=config, route=lambda start, end: far.get(end, 7.0))
+    planner = llm_planner(model, route=lambda start, end: far.get(end, 7.0), wrappers=("verify_completion",))
     plan = planner.plan(house(), visits("kitchen 0", "hall 1"))
     words = model.requests[0].messages[-1].content
     assert words.index("hall 1 shelf 4") < words.index("hall 1 chest 3") < words.index("kitchen 0")

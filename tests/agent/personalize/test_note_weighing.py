@@ -7,20 +7,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from housewise.agent.personalize.judging_settings import JudgingSettings
 from housewise.agent.personalize.note_weighing import NoteWeighing
 from housewise.agent.personalize.placement_candidates import PlacementCandidates
-from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.placement_scores import Choice, PlacementScorer
 from housewise.agent.personalize.planner import Plan
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
-from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
-from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.language.base import ChatRequest
 from housewise.language.embedder import Vectors
 from housewise.people.memory import Memory, Note
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
-from tests.agent.personalize.helpers import JUDGING, PLACES, LetterModel, RecordingModel, house, make_note, visits
+from tests.agent.personalize.helpers import (
+    JUDGING,
+    PLACES,
+    LetterModel,
+    RecordingModel,
+    house,
+    llm_planner,
+    make_note,
+    visits,
+)
 
 ENTERED = visits("kitchen 0", "hall 1")
 WANTED = {
@@ -77,10 +84,9 @@ def planned(
     context: NotesContext = JUDGING,
     familiar: frozenset[str] | None = None,
 ) -> Plan:
-    confidence = ConfidenceThresholds(familiar=familiar)
-    judging = JudgingConfig(score_placements=True, weigh_notes=True, confidence=confidence)
-    config = PlannerConfig(judging=judging)
-    return make_llm_planner(model, context, config=config, knowledge=recalled(*notes)).plan(graph or house(), ENTERED)
+    judging = JudgingSettings(score_placements=True, weigh_notes=True)
+    planner = llm_planner(model, context, recalled(*notes), judging=judging, familiar=familiar)
+    return planner.plan(graph or house(), ENTERED)
 
 
 @pytest.mark.parametrize(("opinions", "verdict"), [(AGREES, "hall shelf"), (CONTRADICTS, "fine")])
@@ -139,8 +145,8 @@ def test_newer_notes_about_other_houses_do_not_take_the_place_of_those_that_bear
 def test_without_notes_the_model_is_asked_as_ever() -> None:
     models = [OpinionatedModel(AGREES), OpinionatedModel(AGREES)]
     for model, weigh in zip(models, (False, True), strict=True):
-        config = PlannerConfig(judging=JudgingConfig(score_placements=True, weigh_notes=weigh))
-        make_llm_planner(model, JUDGING, config=config, knowledge=recalled()).plan(house(), ENTERED)
+        judging = JudgingSettings(score_placements=True, weigh_notes=weigh)
+        llm_planner(model, JUDGING, recalled(), judging=judging).plan(house(), ENTERED)
     assert models[0].scored == models[1].scored and models[0].requests == models[1].requests
 
 

@@ -6,12 +6,11 @@ from housewise.agent.personalize.plan_normalizer import parse_any_plan
 from housewise.agent.personalize.plan_simulator import remove_infeasible_steps
 from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
-from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.core.errors import UserError
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
-from tests.agent.personalize.helpers import JUDGING, RecordingModel, house
+from tests.agent.personalize.helpers import JUDGING, RecordingModel, house, llm_planner
 
-PLANNER = NotesContext(NotesTemplate.load("planner"))
+CHECKED = ("check_feasibility",)
 FETCH = "go to mug\nstep 2: pick up mug\nstep 3: go to chest\nstep 4: place mug on chest"
 
 
@@ -51,7 +50,7 @@ def test_what_was_tried_tells_where_the_robot_is() -> None:
 
 def test_a_plan_that_cannot_be_done_is_asked_for_again_with_the_reason() -> None:
     model = RecordingModel("pick up mug", FETCH.replace("chest", "moon"), FETCH)
-    plan = make_llm_planner(model, PLANNER, config=PlannerConfig(wrappers=("check_feasibility",))).plan(house(), [])
+    plan = llm_planner(model, wrappers=CHECKED).plan(house(), [])
     assert [step.action is not None for step in plan.steps] == [True] * 4 and plan.text == FETCH
     first, second, third = model.requests
     assert second.messages[: len(first.messages)] == first.messages and len(second.messages) == 4
@@ -64,23 +63,18 @@ def test_a_plan_that_cannot_be_done_is_asked_for_again_with_the_reason() -> None
 
 def test_after_two_repairs_what_cannot_be_done_is_left_out() -> None:
     model = RecordingModel(*["pick up mug\nstep 2: go to chest"] * 9)
-    plan = make_llm_planner(model, PLANNER, config=PlannerConfig(wrappers=("check_feasibility",))).plan(house(), [])
+    plan = llm_planner(model, wrappers=CHECKED).plan(house(), [])
     assert len(model.requests) == 3 and [step.action is None for step in plan.steps] == [True, False]
     model = RecordingModel("pick up mug\nstep 2: go to chest")
-    plan = make_llm_planner(model, PLANNER, config=PlannerConfig(repairs=0, wrappers=("check_feasibility",))).plan(
-        house(), []
-    )
+    plan = llm_planner(model, repairs=0, wrappers=CHECKED).plan(house(), [])
     assert len(model.requests) == 1 and [step.action is None for step in plan.steps] == [True, False]
 
 
 def test_a_plan_that_can_be_done_is_asked_for_once_and_an_unchecked_one_is_left_as_it_is() -> None:
     model = RecordingModel(FETCH)
-    assert (
-        make_llm_planner(model, PLANNER, config=PlannerConfig(wrappers=("check_feasibility",))).plan(house(), []).text
-        == FETCH
-    )
+    assert llm_planner(model, wrappers=CHECKED).plan(house(), []).text == FETCH
     assert len(model.requests) == 1
-    plan = make_llm_planner(RecordingModel("pick up mug"), PLANNER).plan(house(), [])
+    plan = llm_planner(RecordingModel("pick up mug")).plan(house(), [])
     assert plan.steps[0].action == HighLevelAction(ActionKind.PICK_UP, "mug 1")
 
 
@@ -88,19 +82,12 @@ def test_a_plan_that_can_be_done_is_asked_for_once_and_an_unchecked_one_is_left_
 def test_what_has_been_judged_stands_when_the_steps_are_asked_for_again(grounded: bool) -> None:
     judged = "\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\nstep 1:"
     model = RecordingModel(f"{judged} pick up mug", " go to mug")
-    plan = make_llm_planner(
-        model, JUDGING, config=PlannerConfig(grounded=grounded, wrappers=("check_feasibility",))
-    ).plan(house(), [])
+    plan = llm_planner(model, JUDGING, grounded=grounded, wrappers=CHECKED).plan(house(), [])
     assert model.requests[1].prefix == f"Objects:{judged}" and plan.text == f"{judged} go to mug"
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"]
     assert "mug on kitchen sink" not in (model.requests[1].grammar or "")
     nothing = RecordingModel("\nmug on kitchen sink: hall shelf\npick up mug", " go to mug")
-    assert (
-        make_llm_planner(nothing, JUDGING, config=PlannerConfig(wrappers=("check_feasibility",)))
-        .plan(house(), [])
-        .steps
-        == ()
-    )
+    assert llm_planner(nothing, JUDGING, wrappers=CHECKED).plan(house(), []).steps == ()
 
 
 def test_the_words_of_a_refusal_are_the_users(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -110,11 +97,7 @@ def test_the_words_of_a_refusal_are_the_users(tmp_path) -> None:  # type: ignore
     mine = tmp_path / "mine.yaml"
     mine.write_text(f'{text}feedback: "Nay! {{problem}}"\n')
     model = RecordingModel("pick up mug", FETCH)
-    make_llm_planner(
-        model,
-        NotesContext(NotesTemplate.load(str(mine))),
-        config=PlannerConfig(wrappers=("check_feasibility",)),
-    ).plan(house(), [])
+    llm_planner(model, NotesContext(NotesTemplate.load(str(mine))), wrappers=CHECKED).plan(house(), [])
     assert model.requests[1].messages[-1].content.startswith("Nay! step 1")
     mine.write_text(f'{text}feedback: "Nay! {{reason}}"\n')
     with pytest.raises(UserError, match="unknown placeholder"):

@@ -5,14 +5,14 @@ import pytest
 
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.plan_parser import ParsedStep
-from housewise.agent.personalize.planner import Attempt, Plan, Planner, hide_hopeless_targets
+from housewise.agent.personalize.planner import Attempt, Plan, hide_hopeless_targets
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
-from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
+from housewise.agent.personalize.wrappers.compose import make_llm_planner
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
-from tests.agent.personalize.helpers import RecordingModel
+from tests.agent.personalize.helpers import JUDGING, PLANNER, RecordingModel, llm_planner
 
 
 @pytest.fixture
@@ -22,13 +22,13 @@ def graph() -> SceneGraph:
     return graph
 
 
-def planner(model: RecordingModel, max_steps: int = 10, sampling: Sampling | None = None) -> Planner:
-    return make_llm_planner(model, NotesContext(NotesTemplate.load("planner"), max_steps), sampling)
+VERIFIED = ("verify_completion",)
+FOUR_STEPS = NotesContext(NotesTemplate.load("planner"), 4)
 
 
 def test_the_model_reads_the_state_and_its_words_become_steps(graph: SceneGraph) -> None:
     model = RecordingModel(" go to mug 1\nstep 2: dance\nstep 3: pick up the mug")
-    plan = planner(model).plan(graph, [])
+    plan = llm_planner(model).plan(graph, [])
     assert [step.action for step in plan.steps] == [
         HighLevelAction(ActionKind.GO_TO, "mug 1"),
         None,
@@ -45,20 +45,19 @@ def test_the_model_reads_the_state_and_its_words_become_steps(graph: SceneGraph)
 def test_other_forms_than_the_prompts_are_understood_unless_the_settings_say_no(
     graph: SceneGraph, normalize: bool
 ) -> None:
-    model, config = RecordingModel(" go to mug 1\nstep 2: grab the mug"), PlannerConfig(normalize_steps=normalize)
-    context = NotesContext(NotesTemplate.load("planner"), 10)
-    plan = make_llm_planner(model, context, config=config).plan(graph, [])
+    model = RecordingModel(" go to mug 1\nstep 2: grab the mug")
+    plan = llm_planner(model, normalize_steps=normalize).plan(graph, [])
     assert [step.action is not None for step in plan.steps] == [True, normalize]
 
 
 def test_names_that_the_robot_does_not_know_do_not_count(graph: SceneGraph) -> None:
-    plan = planner(RecordingModel("go to bedroom 0\nstep 2: pick up the plate")).plan(graph, [])
+    plan = llm_planner(RecordingModel("go to bedroom 0\nstep 2: pick up the plate")).plan(graph, [])
     assert [step.problem for step in plan.steps] == ["unknown: bedroom 0", "unknown: plate"]
 
 
 def test_a_plan_is_cut_and_the_end_is_heard(graph: SceneGraph) -> None:
     model = RecordingModel("\n".join(["go to kitchen 0"] * 9), "mission complete")
-    llm = planner(model, max_steps=4)
+    llm = llm_planner(model, FOUR_STEPS)
     assert len(llm.plan(graph, []).steps) == 4
     assert llm.plan(graph, []).complete
     assert "at most 4" in model.requests[0].messages[0].content
@@ -66,8 +65,7 @@ def test_a_plan_is_cut_and_the_end_is_heard(graph: SceneGraph) -> None:
 
 def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> None:
     model = RecordingModel("mission complete", "go to mug 1\nstep 2: mission complete", "mission complete")
-    context = NotesContext(NotesTemplate.load("planner"), 10)
-    llm = make_llm_planner(model, context, config=PlannerConfig(wrappers=("verify_completion",)))
+    llm = llm_planner(model, wrappers=VERIFIED)
     visits = llm.plan(graph, [])
     assert [str(step.action) for step in visits.steps] == ["go to kitchen 0", "go to kitchen 0 sink 2"]
     assert not visits.complete and visits.messages == ()
@@ -79,8 +77,7 @@ def test_before_the_end_it_looks_where_it_has_not_been(graph: SceneGraph) -> Non
 
 def test_an_end_behind_steps_that_cannot_be_read_is_looked_into_without_asking_again(graph: SceneGraph) -> None:
     model = RecordingModel("tidy up\nstep 2: pick up the moon\nstep 3: mission complete")
-    context = NotesContext(NotesTemplate.load("planner"), 10)
-    llm = make_llm_planner(model, context, config=PlannerConfig(wrappers=("verify_completion",)))
+    llm = llm_planner(model, wrappers=VERIFIED)
     visits = llm.plan(graph, [])
     assert [str(step.action) for step in visits.steps] == ["go to kitchen 0", "go to kitchen 0 sink 2"]
     assert not visits.complete and len(visits.prior_calls) == 1
@@ -88,41 +85,32 @@ def test_an_end_behind_steps_that_cannot_be_read_is_looked_into_without_asking_a
 
 def test_what_led_to_a_second_look_is_kept_with_the_prompt_of_each_reply(graph: SceneGraph) -> None:
     model = RecordingModel("pick up mug 1", "mission complete")
-    context = NotesContext(NotesTemplate.load("planner"), 10)
-    config = PlannerConfig(wrappers=("check_feasibility", "verify_completion"))
-    plan = make_llm_planner(model, context, config=config).plan(graph, [])
+    plan = llm_planner(model, wrappers=("check_feasibility", "verify_completion")).plan(graph, [])
     assert [call.messages for call in plan.prior_calls] == [request.messages for request in model.requests]
     assert len({call.messages for call in plan.prior_calls}) == 2
 
 
 @pytest.mark.parametrize("prompt", ["planner", "judging"])
 def test_a_second_look_can_be_played_again(graph: SceneGraph, prompt: str) -> None:
-    context = NotesContext(NotesTemplate.load(prompt), 10)
-    looked = make_llm_planner(
-        RecordingModel("step 1: mission complete"), context, config=PlannerConfig(wrappers=("verify_completion",))
-    ).plan(graph, [])
-    assert looked.steps and make_llm_planner(RecordingModel(looked.text), context).plan(graph, []).steps == looked.steps
+    context = NotesContext(NotesTemplate.load(prompt))
+    looked = llm_planner(RecordingModel("step 1: mission complete"), context, wrappers=VERIFIED).plan(graph, [])
+    assert looked.steps and llm_planner(RecordingModel(looked.text), context).plan(graph, []).steps == looked.steps
 
 
 def test_with_something_in_its_hand_it_does_not_look_again(graph: SceneGraph) -> None:
     graph.update(SymbolicObservation({}, {}, "mug 1"))
-    llm = make_llm_planner(
-        RecordingModel("mission complete"),
-        NotesContext(NotesTemplate.load("planner"), 10),
-        config=PlannerConfig(wrappers=("verify_completion",)),
-    )
-    assert llm.plan(graph, []).complete
+    assert llm_planner(RecordingModel("mission complete"), wrappers=VERIFIED).plan(graph, []).complete
 
 
 def test_every_plan_is_drawn_with_a_seed_of_its_own(graph: SceneGraph) -> None:
     model = RecordingModel()
-    llm = planner(model, sampling=Sampling(temperature=0.5, seed=40))
+    llm = make_llm_planner(model, PLANNER, Sampling(temperature=0.5, seed=40))
     for _ in range(3):
         llm.plan(graph, [])
     assert [request.sampling.seed for request in model.requests] == [40, 41, 42]
     assert {request.sampling.temperature for request in model.requests} == {0.5}
     unseeded = RecordingModel()
-    planner(unseeded).plan(graph, [])
+    llm_planner(unseeded).plan(graph, [])
     assert unseeded.requests[0].sampling.seed is None
 
 
@@ -143,9 +131,7 @@ class Cut(RecordingModel):
 @pytest.mark.parametrize("grounded", [True, False])
 def test_half_a_line_is_dropped(graph: SceneGraph, grounded: bool) -> None:
     model = Cut(" go to mug 1\nstep 2: go to kitchen 0 si")
-    plan = make_llm_planner(
-        model, NotesContext(NotesTemplate.load("planner"), 4), config=PlannerConfig(grounded=grounded)
-    ).plan(graph, [])
+    plan = llm_planner(model, FOUR_STEPS, grounded=grounded).plan(graph, [])
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"] and plan.text == " go to mug 1"
 
 
@@ -153,18 +139,16 @@ def test_a_planner_reads_what_is_said_after_thinking(graph: SceneGraph) -> None:
     model = RecordingModel(
         "<think>\nmug 1 on sink: hall table?\nstep 1: go to hall 1\n</think>\nmug 1 on sink: fine\nstep 1: go to mug 1"
     )
-    plan = make_llm_planner(model, NotesContext(NotesTemplate.load("judging"), 4)).plan(graph, [])
+    plan = llm_planner(model, JUDGING).plan(graph, [])
     assert [str(step.action) for step in plan.steps] == ["go to mug 1"]
 
 
 def test_a_grounded_planner_sends_what_may_be_said(graph: SceneGraph) -> None:
     model = RecordingModel(" go to mug 1")
-    make_llm_planner(model, NotesContext(NotesTemplate.load("planner"), 4), config=PlannerConfig(grounded=True)).plan(
-        graph, []
-    )
+    llm_planner(model, FOUR_STEPS, grounded=True).plan(graph, [])
     assert model.requests[0].grammar == plan_grammar(graph, 4)
     ungrounded = RecordingModel()
-    planner(ungrounded).plan(graph, [])
+    llm_planner(ungrounded).plan(graph, [])
     assert ungrounded.requests[0].grammar is None
 
 
@@ -198,14 +182,12 @@ def test_words_mean_what_they_mean_in_the_prompt() -> None:
     shelves = {"bedroom 0 shelf 1": "bedroom 0", "bedroom 0 shelf 2": "bedroom 0"}
     graph.update(SymbolicObservation(shelves, {}, "hat 1"))
     full = HighLevelAction(ActionKind.PLACE, "hat 1", "bedroom 0 shelf 1")
-    words = NotesContext(NotesTemplate.load("judging"))
     model = RecordingModel("\nhat in hand: bedroom shelf\nstep 1: place hat on bedroom shelf")
-    (step,) = make_llm_planner(model, words, config=PlannerConfig(grounded=True)).plan(graph, tried(full, 3)).steps
+    (step,) = llm_planner(model, JUDGING, grounded=True).plan(graph, tried(full, 3)).steps
     assert step.action == HighLevelAction(ActionKind.PLACE, "hat 1", "bedroom 0 shelf 2")
 
 
 def test_the_prompt_and_the_grammar_leave_it_out_too(graph: SceneGraph) -> None:
-    words = NotesTemplate.load("judging")
-    planner = make_llm_planner(ReplayChatModel(["x"]), NotesContext(words))
+    planner = llm_planner(ReplayChatModel(["x"]), JUDGING)
     plan = planner.plan(graph, tried(HighLevelAction(ActionKind.PICK_UP, "mug 1"), 3))
     assert "mug" not in plan.messages[1].content

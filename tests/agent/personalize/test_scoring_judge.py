@@ -5,20 +5,28 @@ from collections.abc import Sequence
 
 import pytest
 
+from housewise.agent.personalize.judging_settings import JudgingSettings
 from housewise.agent.personalize.lettered_questions import LetteredQuestion, score_options
 from housewise.agent.personalize.placement_candidates import PlacementCandidates
 from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.agent.personalize.planner import Attempt, Plan, Planner
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
-from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
-from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.core import console
 from housewise.core.errors import UserError
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, TokenLogprob
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
-from tests.agent.personalize.helpers import JUDGING, LetterModel, RecordingModel, house, make_note, recalled, visits
+from tests.agent.personalize.helpers import (
+    JUDGING,
+    LetterModel,
+    RecordingModel,
+    house,
+    llm_planner,
+    make_note,
+    recalled,
+    visits,
+)
 
 ENTERED = visits("kitchen 0", "hall 1")
 
@@ -38,12 +46,14 @@ class ScoringModel(RecordingModel):
 
 def scoring_planner(
     model: ChatModel,
-    confidence: ConfidenceThresholds | None = None,
+    confidence: float = 0.0,
     knowledge: PreferenceKnowledge | None = None,
     context: NotesContext = JUDGING,
+    unfamiliar: float | None = None,
+    familiar: frozenset[str] | None = None,
 ) -> Planner:
-    judging = JudgingConfig(score_placements=True, confidence=confidence or ConfidenceThresholds())
-    return make_llm_planner(model, context, config=PlannerConfig(judging=judging), knowledge=knowledge)
+    judging = JudgingSettings(score_placements=True, confidence=confidence, confidence_unfamiliar=unfamiliar)
+    return llm_planner(model, context, knowledge, judging=judging, familiar=familiar)
 
 
 def judged(
@@ -53,7 +63,7 @@ def judged(
     attempts: Sequence[Attempt] = ENTERED,
     knowledge: PreferenceKnowledge | None = None,
 ) -> Plan:
-    return scoring_planner(model, ConfidenceThresholds(confidence), knowledge).plan(graph or house(), attempts)
+    return scoring_planner(model, confidence, knowledge).plan(graph or house(), attempts)
 
 
 def hall() -> SceneGraph:
@@ -77,9 +87,8 @@ def test_the_likeliest_other_place_is_compared_with_where_a_thing_is(confidence:
 
 def test_a_plan_that_is_asked_for_again_keeps_the_scores_of_its_judgements() -> None:
     model = ScoringModel(" pick up mug", " go to mug", hall_shelf=0.6)
-    judging = JudgingConfig(score_placements=True, confidence=ConfidenceThresholds(0.5))
-    config = PlannerConfig(wrappers=("check_feasibility",), judging=judging)
-    plan = make_llm_planner(model, JUDGING, config=config).plan(house(), ENTERED)
+    judging = JudgingSettings(score_placements=True, confidence=0.5)
+    plan = llm_planner(model, JUDGING, wrappers=("check_feasibility",), judging=judging).plan(house(), ENTERED)
     assert len(model.requests) == 2 and plan.text.endswith("step 1: go to mug")
     assert plan.scores["mug 1 on hall 1 shelf 4"] == pytest.approx(math.log(0.6))
 
@@ -97,12 +106,14 @@ def test_with_others_alike_a_model_may_be_less_sure_and_of_strange_kinds_surer()
         assert {same.threshold_for(*each) for each in asked} == {0.7}
     assert ConfidenceThresholds(0.0, 0.2) and ConfidenceThresholds(unfamiliar=1.0)
     assert not ConfidenceThresholds(0.0, 0.0) and not ConfidenceThresholds()
+    assert JudgingSettings(confidence_similar=0.2).is_restricting
+    assert JudgingSettings(confidence_unfamiliar=1.0).is_restricting
+    assert not JudgingSettings(confidence_similar=0.0).is_restricting
 
 
 def test_a_model_leaves_alone_what_it_was_not_taught_to_judge() -> None:
     model = ScoringModel(fine=0.1, hall_shelf=0.9)
-    confidence = ConfidenceThresholds(0.5, unfamiliar=1.0, familiar=frozenset({"mug"}))
-    plan = scoring_planner(model, confidence).plan(house(), ENTERED)
+    plan = scoring_planner(model, 0.5, unfamiliar=1.0, familiar=frozenset({"mug"})).plan(house(), ENTERED)
     assert plan.text.startswith("\nmug on kitchen sink: hall shelf\ncap on hall chest: fine\n")
 
 
@@ -163,7 +174,7 @@ def test_what_it_has_put_somewhere_stays_there() -> None:
 
 def test_the_same_is_rated_once_in_an_episode() -> None:
     model = ScoringModel(fine=0.9)
-    planner = scoring_planner(model, ConfidenceThresholds(0.5))
+    planner = scoring_planner(model, 0.5)
     for _ in range(2):
         planner.plan(house(), ENTERED)
     assert len(model.scored) == 2
@@ -171,8 +182,8 @@ def test_the_same_is_rated_once_in_an_episode() -> None:
 
 def test_in_another_order_the_same_is_rated_once_and_the_first_place_of_its_kind_is_taken() -> None:
     model, nearest = ScoringModel(hall_shelf_4=0.9), {"hall 1 shelf 4": 1.0, "hall 1 shelf 5": 2.0}
-    config = PlannerConfig(judging=JudgingConfig(score_placements=True, constrain_to_judgements=True))
-    planner = make_llm_planner(model, JUDGING, config=config, route=lambda start, end: nearest.get(end, 3.0))
+    judging = JudgingSettings(score_placements=True, constrain_to_judgements=True)
+    planner = llm_planner(model, JUDGING, route=lambda start, end: nearest.get(end, 3.0), judging=judging)
     planner.plan(hall(), visits("hall 1"))
     assert '"place mug on hall shelf 4"' in model.requests[0].grammar.replace("\\nstep 6: ", '" "')
     nearest["hall 1 shelf 4"] = 2.5

@@ -5,14 +5,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.data_files import load_robot, load_task, load_vocabulary
-from housewise.agent.stars.goal_grammar import GoalLanguage
 from housewise.agent.stars.lessons import GoalQuestion
 from housewise.agent.stars.oversight import SimulatedUser
 from housewise.agent.stars.planning import goal_state, plan_actions, simulate_actions
 from housewise.agent.stars.prompts import load_prompts
 from housewise.core.errors import DataError, UserError
+from tests.agent.stars.analysers import load_task_and_analyser
 
 TASKS = {
     # objects, names, fixtures, closed ones, completion of doing nothing, instructions and words (STARS, tables 2 to 8)
@@ -34,8 +33,8 @@ def test_tasks_are_the_papers(name: str) -> None:
 
 @pytest.mark.parametrize("name", TASKS)
 def test_every_goal_that_the_user_states_is_viable_confirmed_and_completes_the_task(name: str) -> None:
-    task, vocabulary = load_task(name)
-    analyser, user, state = GoalAnalyser(GoalLanguage(vocabulary), load_robot()), SimulatedUser(task), task.start()
+    task, analyser = load_task_and_analyser(name)
+    user, state = SimulatedUser(task), task.start()
     for about in task.objects:
         sentence = user.states(about)
         statement = analyser.language.statement(sentence)

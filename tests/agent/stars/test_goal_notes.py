@@ -4,10 +4,7 @@ from collections import Counter
 
 import pytest
 
-from housewise.agent.stars.analysis_and_repair import GoalAnalyser
-from housewise.agent.stars.data_files import load_robot, load_task
 from housewise.agent.stars.experiment_conditions import CONDITIONS, find_condition
-from housewise.agent.stars.goal_grammar import GoalLanguage
 from housewise.agent.stars.goal_memory import LearnedGoals
 from housewise.agent.stars.goal_notes import goal_to_notes, goals_from_notes, note_to_goal
 from housewise.agent.stars.lessons import LearnedGoal
@@ -16,11 +13,12 @@ from housewise.agent.stars.planning import goal_state, plan_actions
 from housewise.core.errors import UserError
 from housewise.language.completion import Continuation
 from housewise.people.memory import About, Memory, Note
+from tests.agent.stars.analysers import load_task_and_analyser
 
 
 def learned(task_name: str, name: str, goal: str, confirmed: bool = True) -> tuple[LearnedGoal, list[Note]]:
-    task, vocabulary = load_task(task_name)
-    analyser, about = GoalAnalyser(GoalLanguage(vocabulary), load_robot()), task[name]
+    task, analyser = load_task_and_analyser(task_name)
+    about = task[name]
     used = analyser.analyse(f"the goal is that {goal}", task.situation.with_focus(about.thing))
     found = goal_state(used)
     path = plan_actions(task.start(), found) if found else None
@@ -84,10 +82,9 @@ def test_later_notes_win_and_others_tell_nothing_of_goals() -> None:
 
 @pytest.mark.parametrize("value", ["explode; put in on in; ;;", "x" * 2000, 7.0, None, "go to drawer"])
 def test_a_policy_that_is_none_leaves_the_goal(value: object) -> None:
-    task, vocabulary = load_task("organize office")
+    task, analyser = load_task_and_analyser("organize office")
     _, (first, _) = learned("organize office", "pen", "the pen is in the drawer")
     note = Note.model_validate({**first.fields(), "value": value})
-    analyser = GoalAnalyser(GoalLanguage(vocabulary), load_robot())
     found = LearnedGoals(task, analyser, goals_from_notes([note])).recall(task["pen"], task.start())
     assert found is not None and not found.by_policy and str(found.path[-1]) == "put pen in drawer"
 

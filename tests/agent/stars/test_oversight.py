@@ -3,21 +3,16 @@
 import pytest
 
 from housewise.agent.stars.analysis_and_repair import GoalAnalyser
-from housewise.agent.stars.data_files import build_task, load_robot, load_task, load_vocabulary
+from housewise.agent.stars.data_files import build_task, load_robot, load_vocabulary
 from housewise.agent.stars.goal_grammar import GoalLanguage
 from housewise.agent.stars.lessons import GoalQuestion
 from housewise.agent.stars.oversight import RespondentUser, SimulatedUser
-from housewise.agent.stars.tasks import StarsTask
 from housewise.people.terminal_respondent import TerminalRespondent
-
-
-def office() -> tuple[StarsTask, GoalAnalyser]:
-    task, vocabulary = load_task("organize office")
-    return task, GoalAnalyser(GoalLanguage(vocabulary), load_robot())
+from tests.agent.stars.analysers import load_task_and_analyser
 
 
 def test_a_terminal_user_is_asked_again_and_told_why() -> None:
-    task, analyser = office()
+    task, analyser = load_task_and_analyser("organize office")
     said = iter([
         "put it away", "If the object is a pen then the goal is that the object is in the drawer.",
         "x" * 1_000_000,
@@ -39,7 +34,7 @@ def test_a_terminal_user_is_asked_again_and_told_why() -> None:
     ],
 )
 def test_a_place_alone_is_made_a_sentence_of(said: str, goal: str) -> None:
-    task, analyser = office()
+    task, analyser = load_task_and_analyser("organize office")
     found = RespondentUser(TerminalRespondent(lambda question: said), analyser, task).states(task["pen"])
     assert found == f"If the object is a pen then the goal is that the object is {goal}"
 
@@ -56,8 +51,7 @@ def test_the_simulated_user_states_a_goal_on_a_surface() -> None:
 
 
 def test_a_wider_grammar_takes_what_people_say() -> None:
-    task, vocabulary = load_task("organize office")
-    analyser = GoalAnalyser(GoalLanguage(vocabulary, "wide"), load_robot())
+    task, analyser = load_task_and_analyser("organize office", "wide")
     person = TerminalRespondent(lambda question: "put the pen in the drawer and close it")
     found = RespondentUser(person, analyser, task).states(task["pen"])
     assert found == "If the object is a pen then put the pen in the drawer and close it"

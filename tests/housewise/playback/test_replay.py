@@ -135,6 +135,11 @@ def test_replay_settings_other_versions_are_read_as_far_as_they_are_known() -> N
     assert replay_settings(header).tasks.person == "ada"
 
 
+def test_a_house_with_some_kinds_of_objects_only_is_found_again(tmp_path: Path) -> None:
+    record = record_of(play(tmp_path, max_steps=1, kinds="held_out"))
+    assert {thing.name for thing in find_task(record).episode.objects} == set(record.initial_state.placements)
+
+
 def test_another_episode_is_not_taken_for_the_records(run_folder: Path) -> None:
     record = record_of(run_folder)
     with pytest.raises(UserError, match="starts with other objects"):

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from housewise.agent.personalize.placement_judge import ConfidenceThresholds
 from housewise.core.errors import UserError
 from housewise.people.memory import MemoryFolder
 from housewise.rollout.note_events import NoteEvent
@@ -178,10 +177,12 @@ def test_who_knows_nothing_moves_things_only_to_find_out(tmp_path: Path) -> None
 
 
 def test_exploring_a_model_is_followed_whatever_it_is_sure_of() -> None:
-    for explore, confidence in ((False, ConfidenceThresholds(0.7, 0.2)), (True, ConfidenceThresholds())):
+    for explore, confidence in ((False, (0.7, 0.2)), (True, (0.0, None))):
         asked = {"confidence": 0.7, "confidence_similar": 0.2, "place_at_random": explore}
         made = open_planner(house_settings(settings=asked).agent)
-        assert isinstance(made, LLMFactory) and made.config.judging.confidence == confidence
+        assert isinstance(made, LLMFactory)
+        judging = made.config.judging
+        assert (judging.confidence, judging.confidence_similar) == confidence
 
 
 def test_comparing_meanings_takes_what_compares_them() -> None:

@@ -4,10 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from housewise.agent.stars.analysis_and_repair import GoalAnalyser
-from housewise.agent.stars.data_files import load_robot, load_task
 from housewise.agent.stars.experiment_conditions import CONDITIONS
-from housewise.agent.stars.goal_grammar import GoalLanguage
 from housewise.agent.stars.goal_memory import LearnedGoals
 from housewise.agent.stars.goal_notes import goals_from_notes
 from housewise.agent.stars.lessons import GoalSelector, LearnedGoal, ObjectLesson
@@ -29,6 +26,7 @@ from housewise.rollout.record_reader import read_record
 from housewise.systems.stars.agent import StarsAgent
 from housewise.systems.stars.earlier_replies import EarlierReplies
 from housewise.systems.stars.world import RoomWorld
+from tests.agent.stars.analysers import load_task_and_analyser
 from tests.agent.stars.scripted_completion import ScriptedModel, Written, steps
 
 
@@ -82,11 +80,6 @@ class PlayedEpisode:
     def known(self) -> list[LearnedGoal]:
         """What its notes tell of goals."""
         return goals_from_notes(learned_notes(self.record))
-
-
-def load_task_and_analyser(name: str) -> tuple[StarsTask, GoalAnalyser]:
-    task, vocabulary = load_task(name)
-    return task, GoalAnalyser(GoalLanguage(vocabulary), load_robot())
 
 
 def play_episode(

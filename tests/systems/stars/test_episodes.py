@@ -26,11 +26,11 @@ from housewise.systems.stars.record import (
     SelectionEvent,
     StarsPlanEvent,
 )
+from tests.agent.stars.analysers import load_task_and_analyser
 from tests.agent.stars.scripted_completion import ScriptedModel, Written, steps
 from tests.systems.stars.scripted_episodes import (
     KitchenModel,
     PlayedEpisode,
-    load_task_and_analyser,
     make_kitchen_model,
     play_episode,
 )

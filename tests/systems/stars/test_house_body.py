@@ -14,9 +14,9 @@ from housewise.systems.stars.house_body import HouseBody, build_house_task, load
 from housewise.systems.stars.record import ManipulationEvent
 from housewise.worlds.house.simulator import open_simulator
 from housewise.worlds.kitchen.manipulation import ManipulationAction, apply_action
+from tests.agent.stars.analysers import load_task_and_analyser
 from tests.language.conftest import ChatServer, fails
 from tests.systems.command_runs import asking, record_of, stars
-from tests.systems.stars.scripted_episodes import load_task_and_analyser
 
 IN_3D = ("--simulator", "raycast")
 
