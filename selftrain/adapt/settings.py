@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, NonNegativeInt, PositiveInt, model_validator
+from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
 from housewise.core.setting_effects import settings_by_effect
 from housewise.core.settings import LARGEST_SEED, MAX_COUNT, Settings
 from housewise.core.settings_loading import LoadableSettings
 from housewise.rollout.settings import ExecutionSettings, MemorySettings
-from housewise.selftrain.personalize.settings import Share
+from housewise.selftrain.personalize.settings import ASCENDING, Share
 from housewise.selftrain.rollouts.settings import RolloutsConfig
 from housewise.selftrain.trainers.settings import PreferenceConfig, TrainingConfig
 from housewise.systems.adapt.settings import AdaptAgentSettings, AdaptModelsSettings, AdaptSettings
@@ -54,17 +54,6 @@ _PAPER_ADAPTER = _WARM_UP.model_dump(exclude={"learning_rate"}) | {
 }
 
 
-def _check_ascending(what: str) -> AfterValidator:
-    """Return a validator of a pair of a minimum and a maximum."""
-
-    def check(span: tuple[float, float]) -> tuple[float, float]:
-        if span[0] > span[1]:
-            raise ValueError(f"the minimum {what} exceeds the maximum")
-        return span
-
-    return AfterValidator(check)
-
-
 class DemonstrationsConfig(Settings):
     """Breakfasts of the scripted cook to learn from."""
 
@@ -76,7 +65,7 @@ class DemonstrationsConfig(Settings):
     """Maximum number of questions per breakfast, for one breakfast after the other. The cook asks where its next action
     depends on the answer, and first about what most people have preferences about. always asks before every action. [0]
     is without questions."""
-    share_remembered: Annotated[tuple[Share, Share], _check_ascending("share")] = (0.0, 0.6)
+    share_remembered: Annotated[tuple[Share, Share], ASCENDING] = (0.0, 0.6)
     """Minimum and maximum share of the possible questions that the person answered on other days."""
     reflections: Share = 0.12
     """Share of the steps at which the model also learns which question would have helped."""
@@ -87,7 +76,7 @@ class WarmUpConfig(DemonstrationsConfig):
 
     people: int = Field(default=160, ge=0, le=MAX_COUNT)
     """Number of invented people. 0 means no warm-up: the model of run.models.agent is used as it is."""
-    preferences_per_person: Annotated[tuple[PositiveInt, PositiveInt], _check_ascending("number")] = (20, 32)
+    preferences_per_person: Annotated[tuple[PositiveInt, PositiveInt], ASCENDING] = (20, 32)
     """Minimum and maximum number of preferences of an invented person. The default is twice as many as the bundled
     people have, so that more of them apply to each breakfast."""
     training: TrainingConfig = _WARM_UP

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, NonNegativeInt, model_validator
+from pydantic import AfterValidator, Field, NonNegativeInt, model_validator
 
 from housewise.core.errors import UserError
 from housewise.core.migrations.settings import former_values
@@ -62,6 +62,16 @@ _FORMER_TARGETS = former_values(said="raw", done="executed", proven="verified", 
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
+def _check_ascending(span: tuple[float, float]) -> tuple[float, float]:
+    if span[0] > span[1]:
+        raise ValueError(f"the minimum, {span[0]}, is more than the maximum, {span[1]}")
+    return span
+
+
+ASCENDING = AfterValidator(_check_ascending)
+"""Validates a pair of a minimum and a maximum."""
+
+
 class LessonsConfig(Settings):
     """Lessons of one kind; see housewise.selftrain.personalize.lessons."""
 
@@ -71,9 +81,9 @@ class LessonsConfig(Settings):
     """Number of lessons in each house."""
     seed: int = Field(default=3000, ge=0, le=MAX_COUNT)
     """Seed of the first house."""
-    places: tuple[NonNegativeInt, NonNegativeInt] = (6, 20)
+    places: Annotated[tuple[NonNegativeInt, NonNegativeInt], ASCENDING] = (6, 20)
     """Minimum and maximum number of receptacles that the robot knows."""
-    things: tuple[NonNegativeInt, NonNegativeInt] = (10, 24)
+    things: Annotated[tuple[NonNegativeInt, NonNegativeInt], ASCENDING] = (10, 24)
     """Minimum and maximum number of objects that the robot knows."""
     unseen: bool = False
     """Whether the robot also knows rooms in which it has seen nothing."""
@@ -83,18 +93,10 @@ class LessonsConfig(Settings):
     """Whether objects without a known correct place may be misplaced."""
     invented: bool = False
     """Whether each house has an invented person of its own. If false, it is run's person."""
-    as_usual: tuple[Share, Share] = (0.4, 0.4)
+    as_usual: Annotated[tuple[Share, Share], ASCENDING] = (0.4, 0.4)
     """Minimum and maximum fraction of the groups of objects that an invented person wants where most people do."""
-    noted_fraction: tuple[Share, Share] | None = None
+    noted_fraction: Annotated[tuple[Share, Share], ASCENDING] | None = None
     """Minimum and maximum fraction of the kinds of objects about which the memory has notes. null is no memory."""
-
-    @model_validator(mode="after")
-    def _check_ranges(self) -> LessonsConfig:
-        for name in ("places", "things", "as_usual", "noted_fraction"):
-            fewest, most = getattr(self, name) or (0, 0)
-            if fewest > most:
-                raise ValueError(f"{name}: the minimum, {fewest}, is more than the maximum, {most}")
-        return self
 
 
 class GrowConfig(Settings):

@@ -37,7 +37,12 @@ class SharedPromptDPO(Checkpointing, DPOTrainer):  # type: ignore[misc]
         tokenizer: Tokenizer of the model.
         report: Called after every step.
         max_packed_examples: See TrainingConfig.
+
+    Attributes:
+        settings_class, compared: See SharedPromptSFT.
     """
+
+    settings_class, compared = DPOConfig, "prompt"
 
     def __init__(
         self,
@@ -60,7 +65,7 @@ class SharedPromptDPO(Checkpointing, DPOTrainer):  # type: ignore[misc]
         super().__init__(
             model=network,
             args=settings,
-            train_dataset=grouped_dataset(rows, "prompt", self._packed_examples),
+            train_dataset=grouped_dataset(rows, self.compared, self._packed_examples),
             processing_class=tokenizer,
             data_collator=lambda groups: collate_preferences(groups[0]["group"], shared),
             callbacks=[ProgressCallback(report)],

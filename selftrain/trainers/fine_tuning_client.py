@@ -12,10 +12,9 @@ from urllib.parse import urlsplit
 import openai
 
 from housewise.core.errors import UserError
-from housewise.core.redaction import redact_passwords, redact_url, remove_secrets, secret_texts
-from housewise.core.urls import is_loopback, is_web_url
+from housewise.core.urls import is_loopback
 from housewise.language.server.connection import describe_setup_problem
-from housewise.language.server.endpoint import OPENAI_URL
+from housewise.language.server.endpoint import Endpoint
 from housewise.language.server.responses import retry_after
 
 MAX_TRIES = 30
@@ -61,7 +60,9 @@ class ApiClient:
     def __init__(
         self, base_url: str | None, poll_seconds: float, wait: Callable[[float], None], report: Callable[[str], None]
     ) -> None:
-        self.api = _open_client(base_url)
+        address = base_url or os.environ.get("OPENAI_BASE_URL")
+        self._endpoint = Endpoint.from_settings("to fine-tune", address, None)
+        self.api = _open_client(self._endpoint)
         self._poll_seconds, self._wait, self._report = poll_seconds, wait, report
         self._is_reached = False
 
@@ -162,8 +163,7 @@ class ApiClient:
 
     def excerpt(self, words: object) -> str:
         """Return a line of a message from a server or the library, without secrets."""
-        line = remove_secrets(" ".join(str(words).split()), secret_texts(self.api.api_key, str(self.api.base_url)))
-        return redact_passwords(line)[:200]
+        return self._endpoint.excerpt(str(words))
 
 
 def iterate_unique(listed: Iterable[_HasIdT]) -> Iterable[_HasIdT]:
@@ -187,17 +187,10 @@ def _is_refusal(failure: Exception) -> bool:
     return failure.status_code < 500 and failure.status_code not in (408, 409)
 
 
-def _open_client(base_url: str | None) -> openai.OpenAI:
-    address = base_url or os.environ.get("OPENAI_BASE_URL")
-    key = os.environ.get("OPENAI_API_KEY") or ("none" if address else "")
-    if not key:
-        raise UserError("there is no API key; set OPENAI_API_KEY, or give base_url for a server of your own")
-    if address and not is_web_url(address):
-        raise UserError("base_url is not a web address; give it as http://host:port/v1")
+def _open_client(endpoint: Endpoint) -> openai.OpenAI:
     try:
-        direct = openai.DefaultHttpxClient(trust_env=False) if address and is_loopback(address) else None
+        direct = openai.DefaultHttpxClient(trust_env=False) if is_loopback(endpoint.url) else None
         # The library would repeat a request whose answer was lost, and so start a second job.
-        return openai.OpenAI(base_url=address or OPENAI_URL, api_key=key, max_retries=0, http_client=direct)
+        return openai.OpenAI(base_url=endpoint.url, api_key=endpoint.key or "none", max_retries=0, http_client=direct)
     except Exception as error:  # the HTTP library's many
-        what, remedy = describe_setup_problem(error)
-        raise UserError(f"base_url {redact_url(address or '')}: {what}; {remedy}, as in http://host:port/v1") from None
+        raise endpoint.error(*describe_setup_problem(error)) from None

@@ -31,20 +31,11 @@ class LocalTrainer(LocalTraining[Demonstration]):
         """See LocalTraining.tokenize."""
         return tokenize_demonstration(tokenizer, example, model, self.config.chat_template_kwargs)
 
-    def build_trainer(
-        self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], folder: Path, report: Any
-    ) -> Any:
-        """See LocalTraining.build_trainer."""
-        from trl import SFTConfig
-
-        from housewise.selftrain.trainers.packing import row_lengths
+    def trainer_class(self) -> Any:
+        """See LocalTraining.trainer_class."""
         from housewise.selftrain.trainers.sft import SharedPromptSFT
-        from housewise.selftrain.trainers.trl_common import training_arguments
 
-        packed = self.config.max_packed_examples
-        lengths = row_lengths(rows, "input_ids", packed)
-        settings = training_arguments(self.config, folder, self.seed, SFTConfig, network, lengths)
-        return SharedPromptSFT(network, settings, rows, tokenizer, report, packed)
+        return SharedPromptSFT
 
 
 class LocalPreferenceTrainer(LocalTraining[Preference]):
@@ -74,26 +65,16 @@ class LocalPreferenceTrainer(LocalTraining[Preference]):
             raise UserError(
                 f"{key}=full: preferences are learned by adapters, which leave the reference unchanged; leave {key} out"
             )
-        self._beta = config.beta
 
     def tokenize(self, tokenizer: Any, example: Preference, model: str) -> dict[str, list[int]]:
         """See LocalTraining.tokenize."""
         return tokenize_preference(tokenizer, example, model, self.config.chat_template_kwargs)
 
-    def build_trainer(
-        self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], folder: Path, report: Any
-    ) -> Any:
-        """See LocalTraining.build_trainer."""
-        from trl import DPOConfig
-
+    def trainer_class(self) -> Any:
+        """See LocalTraining.trainer_class."""
         from housewise.selftrain.trainers.dpo import SharedPromptDPO
-        from housewise.selftrain.trainers.packing import row_lengths
-        from housewise.selftrain.trainers.trl_common import training_arguments
 
-        packed = self.config.max_packed_examples
-        lengths = row_lengths(rows, "prompt", packed)
-        settings = training_arguments(self.config, folder, self.seed, DPOConfig, network, lengths, beta=self._beta)
-        return SharedPromptDPO(network, settings, rows, tokenizer, report, packed)
+        return SharedPromptDPO
 
 
 def main() -> None:

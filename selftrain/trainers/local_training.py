@@ -97,18 +97,8 @@ class LocalTraining(ABC, Generic[ExampleT]):
         """
 
     @abstractmethod
-    def build_trainer(
-        self, network: Any, tokenizer: Any, rows: list[dict[str, list[int]]], folder: Path, report: Any
-    ) -> Any:
-        """Return the trainer of transformers that optimises.
-
-        Args:
-            network: The model; its trained weights require gradients.
-            tokenizer: Tokenizer of the model.
-            rows: See tokenize.
-            folder: Folder of the checkpoints.
-            report: See checkpoints.StepReport.
-        """
+    def trainer_class(self) -> Any:
+        """Return the class of the trainer that optimises: SharedPromptSFT, or SharedPromptDPO."""
 
     def train(self, examples: Sequence[ExampleT], start: ModelReference, folder: Path) -> TrainedModel:
         """See Trainer.train."""
@@ -286,7 +276,7 @@ class LocalTraining(ABC, Generic[ExampleT]):
 
         checkpoints = usable_checkpoints(folder / _CHECKPOINTS, remove=is_main_process())
         while True:
-            trainer = self.build_trainer(network, tokenizer, rows, folder / _CHECKPOINTS, self._make_reporter(folder))
+            trainer = self._build_trainer(network, tokenizer, rows, folder)
             trainer.add_callback(FiniteNumbers(self.config))
             untrained = state_digests(trainer.model, rows[0])
             checkpoint = checkpoints.pop(0) if checkpoints else None
@@ -312,6 +302,17 @@ class LocalTraining(ABC, Generic[ExampleT]):
                 "something else"
             )
         return trainer
+
+    def _build_trainer(self, network: Any, tokenizer: Any, rows: Sequence[dict[str, list[int]]], folder: Path) -> Any:
+        from housewise.selftrain.trainers.packing import row_lengths
+        from housewise.selftrain.trainers.trl_common import training_arguments
+
+        kind, packed = self.trainer_class(), self.config.max_packed_examples
+        lengths = row_lengths(rows, kind.compared, packed)
+        settings = training_arguments(
+            self.config, folder / _CHECKPOINTS, self.seed, kind.settings_class, network, lengths
+        )
+        return kind(network, settings, rows, tokenizer, self._make_reporter(folder), packed)
 
     def _load_network(self, start: ModelReference) -> tuple[Any, Any]:
         """Return the model, with its trained weights requiring gradients, and its tokenizer."""

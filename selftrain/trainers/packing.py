@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import islice, pairwise, takewhile
+from itertools import islice, pairwise
 from typing import Any
 
 import torch
 
-from housewise.language.local.token_tree import TokenTree
+from housewise.language.local.token_tree import TokenTree, common_prefix_length
 from housewise.selftrain.trainers.tokenization import IGNORED, learned_length, row_length
-
-
-def common_prefix_length(rows: Sequence[Sequence[int]]) -> int:
-    """Count the tokens that all rows begin with."""
-    return len(list(takewhile(lambda column: len(set(column)) == 1, zip(*rows, strict=False))))
 
 
 def group_sizes(conversations: Iterable[Sequence[int]], most: int) -> list[int]:
@@ -28,9 +23,9 @@ def group_sizes(conversations: Iterable[Sequence[int]], most: int) -> list[int]:
         most: Largest number of conversations in a row.
     """
     sizes: list[int] = []
-    before: Sequence[int] = ()
+    before: Sequence[int] = []
     for tokens in conversations:
-        alike = 2 * common_prefix_length([before, tokens]) >= max(min(len(before), len(tokens)), 1)
+        alike = 2 * common_prefix_length(before, tokens) >= max(min(len(before), len(tokens)), 1)
         if sizes and alike and sizes[-1] < most:
             sizes[-1] += 1
         else:
@@ -50,7 +45,7 @@ def row_lengths(rows: Sequence[dict[str, list[int]]], name: str, most: int) -> l
     lengths, left = [], iter(rows)
     for size in group_sizes((row[name] for row in rows), most):
         group = list(islice(left, size))
-        shared = sum(common_prefix_length([one[name], other[name]]) for one, other in pairwise(group))
+        shared = sum(common_prefix_length(one[name], other[name]) for one, other in pairwise(group))
         lengths.append((sum(map(row_length, group)) - shared, sum(map(learned_length, group))))
     return lengths
 

@@ -26,7 +26,13 @@ class SharedPromptSFT(Checkpointing, SFTTrainer):  # type: ignore[misc]
         tokenizer: Tokenizer of the model.
         report: Called after every step.
         max_packed_examples: See TrainingConfig.
+
+    Attributes:
+        settings_class: Class of the settings.
+        compared: Name of the list of tokens by which examples are packed.
     """
+
+    settings_class, compared = SFTConfig, "input_ids"
 
     def __init__(
         self,
@@ -44,7 +50,7 @@ class SharedPromptSFT(Checkpointing, SFTTrainer):  # type: ignore[misc]
         super().__init__(
             model=network,
             args=settings,
-            train_dataset=grouped_dataset(examples, "input_ids", max_packed_examples if shared else 1),
+            train_dataset=grouped_dataset(examples, self.compared, max_packed_examples if shared else 1),
             processing_class=tokenizer,
             data_collator=lambda groups: shared_row([example for each in groups for example in each["group"]]),
             callbacks=[ProgressCallback(report)],

@@ -26,7 +26,7 @@ from housewise.selftrain.trainers.branch_attention import ATTENTION, enable_bran
 from housewise.selftrain.trainers.checkpoints import WARM_UP, evaluation_mode
 from housewise.selftrain.trainers.memory_check import Passes, choose_gpu_passes
 from housewise.selftrain.trainers.packing import group_sizes, shared_row
-from housewise.selftrain.trainers.settings import TrainingConfig
+from housewise.selftrain.trainers.settings import PreferenceConfig, TrainingConfig
 
 # Examples that are computed both in one row and alone before a training.
 _MAX_MEASURED = 4
@@ -41,7 +41,6 @@ def training_arguments(
     kind: type[TrainingArguments],
     network: Any = None,
     lengths: Sequence[tuple[int, int]] = (),
-    **further: Any,
 ) -> Any:
     """Convert our settings to TRL's.
 
@@ -52,7 +51,6 @@ def training_arguments(
         kind: Class of TRL's settings.
         network: The model, for the choice of what a GPU computes at once.
         lengths: See packing.row_lengths.
-        **further: Settings that only this class has.
 
     Raises:
         UserError: The processes cannot share the batch evenly, or a GPU's memory does not suffice.
@@ -95,7 +93,7 @@ def training_arguments(
         dataloader_pin_memory=False,
         ddp_find_unused_parameters=False,
         remove_unused_columns=False,
-        **further,
+        **({"beta": config.beta} if isinstance(config, PreferenceConfig) else {}),
     )
     # One process trains on one GPU; several need a launcher. Reading the device sets the number of GPUs.
     _ = settings.device

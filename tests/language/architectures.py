@@ -1,5 +1,6 @@
 """Tiny models of many architectures, with random weights that react to what they read."""
 
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -73,6 +74,7 @@ ARCHITECTURES: dict[str, Callable[[], Any]] = {
     "qwen3 moe": _config("Qwen3Moe", head_dim=12, **_EXPERTS),
     "mistral": _config("Mistral", sliding_window=None),
     "mixtral": _config("Mixtral", num_local_experts=4, num_experts_per_tok=2),
+    "phi3": _config("Phi3", sliding_window=None),
     "phi3 with a window": _config("Phi3", sliding_window=WINDOW),
     "phi": _config("Phi"),
     "gemma": _config("Gemma", head_dim=12),
@@ -81,6 +83,16 @@ ARCHITECTURES: dict[str, Callable[[], Any]] = {
     "olmo2": _config("Olmo2"),
     "olmo3": _config("Olmo3", sliding_window=WINDOW),
     "granite": _config("Granite"),
+    "granitemoehybrid without a recurrent state": _config(
+        "GraniteMoeHybrid",
+        layer_types=["full_attention"] * 3,
+        num_local_experts=0,
+        num_experts_per_tok=0,
+        mamba_n_heads=12,
+        mamba_d_head=8,
+        shared_intermediate_size=64,
+        position_embedding_type="rope",
+    ),
     "smollm3": _config("SmolLM3"),
     "stablelm": _config("StableLm", partial_rotary_factor=0.5),
     "starcoder2": _config("Starcoder2", sliding_window=WINDOW),
@@ -116,3 +128,8 @@ def network(name: str) -> Any:
             if weights.dim() >= 2:
                 weights.mul_(6.0)
     return made
+
+
+def tokens(count: int, seed: int) -> list[int]:
+    """Random tokens of their vocabulary."""
+    return random.Random(seed).choices(range(3, VOCABULARY), k=count)

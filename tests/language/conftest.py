@@ -93,7 +93,7 @@ class ChatServer(LocalServer):
 
 def says(*texts: str | None, **options: Any) -> Answer:
     """Answers with these texts."""
-    return lambda handler, body: handler.reply(200, completion(*texts, **options))
+    return sends(completion(*texts, **options))
 
 
 def fails(status: int, message: str = "no", error: Body | None = None, **headers: str) -> Answer:
@@ -113,9 +113,9 @@ def fails_if(when: Callable[[Body], Any], message: str, status: int = 400, says:
     return answer
 
 
-def sends(raw: bytes, **headers: str) -> Answer:
-    """Answers 200 with these bytes."""
-    return lambda handler, body: handler.reply(200, raw, **headers)
+def sends(answer: bytes | Body, **headers: str) -> Answer:
+    """Answers 200 with these bytes, or with this body."""
+    return lambda handler, body: handler.reply(200, answer, **headers)
 
 
 KEY = "sk-very-secret-0123456789"

@@ -10,7 +10,7 @@ pytest.importorskip("openai")
 
 from housewise.language.completion import GenerationLimits, Token
 from housewise.language.completion_by_chat import ChatCompletionModel
-from tests.language.conftest import Body, ChatServer, Handler, Open, completion
+from tests.language.conftest import Body, ChatServer, Handler, Open, completion, sends
 
 BOUNDS = GenerationLimits(6, ("\n",), 3)
 PROMPT = "Goal: put it away.\nGoal: the goal is that"
@@ -35,15 +35,8 @@ def replying(*tokens: tuple[str, float] | tuple[str, float, dict[str, float]]) -
     return body
 
 
-def answers(*bodies: Body) -> list[Any]:
-    def answer(body: Body) -> Any:
-        return lambda handler, _: handler.reply(200, body)
-
-    return [answer(body) for body in bodies]
-
-
 def test_tokens_come_with_what_else_was_likely(server: ChatServer, open_server: Open) -> None:
-    server.play(*answers(replying((" the", 0.9), (" mug", 0.5, {" cup": 0.25}))))
+    server.play(sends(replying((" the", 0.9), (" mug", 0.5, {" cup": 0.25}))))
     model = ChatCompletionModel(open_server(), "Go on.", continues=False)
     [found] = model.extend(PROMPT, [()], BOUNDS)
     assert found.text == " the mug" and model.can_branch
@@ -55,7 +48,7 @@ def test_tokens_come_with_what_else_was_likely(server: ChatServer, open_server: 
 
 
 def test_a_branch_begins_the_turn_of_a_server_that_goes_on_with_it(server: ChatServer, open_server: Open) -> None:
-    server.play(*answers(replying((" is", 0.9), (" clean", 0.8))))
+    server.play(sends(replying((" is", 0.9), (" clean", 0.8))))
     model = ChatCompletionModel(open_server(continue_prefix=True), "", continues=True)
     [found] = model.extend(PROMPT, [(Token(" the", 0.9), Token(" cup", 0.25))], BOUNDS)
     assert found.text == " is clean"
@@ -77,7 +70,7 @@ def test_a_branch_begins_the_turn_of_a_server_that_goes_on_with_it(server: ChatS
 def test_what_another_server_says_again_is_left_out(
     server: ChatServer, open_server: Open, said: list[tuple[str, float]], left: str
 ) -> None:
-    server.play(*answers(replying(*said)))
+    server.play(sends(replying(*said)))
     model = ChatCompletionModel(open_server(), "", continues=False)
     [found] = model.extend(PROMPT, [(Token(" the", 0.9), Token(" cup", 0.25))], BOUNDS)
     assert found.text.strip() == left.strip()
@@ -85,14 +78,14 @@ def test_what_another_server_says_again_is_left_out(
 
 
 def test_without_alternatives_a_reply_is_one_piece_and_bounded(server: ChatServer, open_server: Open) -> None:
-    server.play(*answers(completion("the mug " * 100_000)))
+    server.play(sends(completion("the mug " * 100_000)))
     model = ChatCompletionModel(open_server(), "", continues=False)
     [found] = model.extend(PROMPT, [()], BOUNDS)
     assert not model.can_branch and len(found.steps) == 1 and len(found.text) == 6 * 20
 
 
 def test_more_tokens_than_were_asked_for_are_cut(server: ChatServer, open_server: Open) -> None:
-    server.play(*answers(replying(*[(" on", 0.9)] * 5000)))
+    server.play(sends(replying(*[(" on", 0.9)] * 5000)))
     [found] = ChatCompletionModel(open_server(), "", continues=False).extend(PROMPT, [()], BOUNDS)
     assert len(found.steps) == 6
 
@@ -110,7 +103,7 @@ def test_draws_are_asked_for_together_and_repeat_with_their_seed(server: ChatSer
 
 
 def test_a_number_is_read_behind_blanks(server: ChatServer, open_server: Open) -> None:
-    server.play(*answers(replying((" ", 0.9), ("2", 0.6, {"1": 0.3}), (".", 0.9))))
+    server.play(sends(replying((" ", 0.9), ("2", 0.6, {"1": 0.3}), (".", 0.9))))
     [found] = ChatCompletionModel(open_server(), "", continues=False).answer("Say a number.", ["1 or 2?"])
     assert {(token.text, round(token.probability, 3)) for token in found.first} == {("2", 0.6), ("1", 0.3)}
     assert json.dumps(server.requests[0]["messages"][0]) == '{"role": "system", "content": "Say a number."}'

@@ -1,5 +1,6 @@
 """A model of random weights with a tokenizer of its own, small enough to be made in a test."""
 
+import json
 from pathlib import Path
 from typing import Any, Literal
 
@@ -68,6 +69,11 @@ def _words() -> Any:
     made.normalizer = normalizers.Replace(" ", "▁")
     made.decoder = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
     return made
+
+
+def change_json(path: Path, **changes: object) -> None:
+    """Change some keys of a JSON object in a file."""
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
 def save_tiny_adapter(model: Path, folder: Path, seed: int = 0) -> Path:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
 from housewise.selftrain.examples import EpisodeDemonstration, Example, Preference, read_examples, write_examples
-from tests.selftrain.tiny import pair, save_learner
+from tests.selftrain.tiny import pair, save_talker
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 TURNS = st.lists(
@@ -20,10 +20,6 @@ EXAMPLES = st.builds(
     EpisodeDemonstration, prompt=TURNS, prefix=TEXT, reply=TEXT, reward=st.sampled_from([0.0, 1.0])
 ) | st.builds(Preference, prompt=TURNS, prefix=TEXT, chosen=TEXT, rejected=TEXT)
 
-TEMPLATE = (
-    "{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}"
-    "{% if add_generation_prompt %}assistant: {% endif %}"
-)
 MESSAGES = [{"role": "system", "content": "Tidy up."}, {"role": "user", "content": "A mug is on the sofa."}]
 TAUGHT = [pair(number) for number in range(4)]
 PREFERRED = [
@@ -106,7 +102,6 @@ def test_trl_learns_from_a_file_as_it_is(tmp_path: Path, examples: list[Any]) ->
         "per_device_train_batch_size": 2, "save_strategy": "no", "disable_tqdm": True,
     }  # fmt: skip
     trainer, config = (trl.DPOTrainer, trl.DPOConfig) if examples is PREFERRED else (trl.SFTTrainer, trl.SFTConfig)
-    model = save_learner(tmp_path / "model")
-    (model / "chat_template.jinja").write_text(TEMPLATE)
+    model = save_talker(tmp_path / "model")
     learning = trainer(str(model), args=config(**settings), train_dataset=dataset(tmp_path, examples))
     assert learning.train().training_loss > 0

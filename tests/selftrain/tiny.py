@@ -1,6 +1,5 @@
 """What self-training is tried with: a model of random weights, a short prompt, and a filter that keeps everything."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +7,11 @@ from housewise.selftrain.examples import EpisodeDemonstration, Preference
 from housewise.selftrain.personalize.filters import FilterSettings
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.trainers.settings import PreferenceConfig, TrainingConfig
-from tests.language.tiny import save_tiny_model
+from housewise.selftrain.training_folder import TrainingObserver
+from tests.language.tiny import change_json, save_tiny_model
+
+Unheard: type[TrainingObserver] = type("Unheard", (), {})
+"""Nothing is to be told where nothing begins."""
 
 PROMPT = """
 name: short
@@ -26,10 +29,7 @@ laden_receptacle: "{receptacle} with {objects}"
 
 def save_learner(folder: Path, context: int = 16384, seed: int = 0) -> Path:
     """A tiny model that reads long prompts, of so many tokens."""
-    save_tiny_model(folder, seed=seed)
-    path = folder / "config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "max_position_embeddings": context}))
-    return folder
+    return save_tiny_model(folder, positions=context, seed=seed)
 
 
 def adapter_weights(folder: Path) -> bytes:
@@ -69,12 +69,16 @@ TEMPLATE = (
     "{% if add_generation_prompt %}assistant\n{% endif %}"
 )
 
+REFUSING = (
+    "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}" + TEMPLATE
+)
+"""A template without a system role."""
+
 
 def save_talker(folder: Path, context: int = 16384, template: str = TEMPLATE) -> Path:
     """A tiny model that reads long conversations, of so many tokens, each turn with its end."""
     save_learner(folder, context)
-    path = folder / "tokenizer_config.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), "chat_template": template}))
+    change_json(folder / "tokenizer_config.json", chat_template=template)
     return folder
 
 

@@ -36,12 +36,17 @@ def environment(**more: str) -> dict[str, str]:
     return kept | {"COLUMNS": "200"} | more
 
 
-def run_system(system: str, *words: object, code: int = 0, input: str = "") -> str:
-    """Run ``housewise run``. Return its output, or its error output if an error is expected."""
-    done = run_module("housewise", ["run", "--system", system, *words], environment(), input=input)
+def run_housewise(*words: object, code: int = 0, input: str = "") -> str:
+    """Run ``housewise``. Return its output, or its error output if an error is expected."""
+    done = run_module("housewise", words, environment(), input=input)
     assert done.returncode == code, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
     return done.stderr if code else done.stdout
+
+
+def run_system(system: str, *words: object, code: int = 0, input: str = "") -> str:
+    """Run ``housewise run``; see run_housewise."""
+    return run_housewise("run", "--system", system, *words, code=code, input=input)
 
 
 def refusal(system: str, *words: object) -> str:

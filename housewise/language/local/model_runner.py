@@ -24,7 +24,7 @@ from housewise.language.local.architecture import (
 )
 from housewise.language.local.equivalence_check import supported_batching
 from housewise.language.local.kv_cache import KVCache, shared_prefix_attention
-from housewise.language.local.token_tree import TokenTree
+from housewise.language.local.token_tree import TokenTree, common_prefix_length, tree_visibility
 
 ATTENTION = "housewise_shared_prefix"
 
@@ -211,7 +211,7 @@ class ModelRunner:
         for slot, length in lengths.items():
             del cache.tokens[slot][length:]
         slots = [self.rows + order.index(index) for index in range(len(prompts))]
-        common = _common_prefix_length(*wanted)
+        common = common_prefix_length(*wanted)
         if self._reuses_prefixes and len(prompts) > 1 and common > min(lengths.values()):
             for _ in self._read_prompts(slots[:1], [prompts[0][:common]]):
                 pass
@@ -245,7 +245,7 @@ class ModelRunner:
         if not self._reuses_prefixes:
             return 0, 0
         lengths = [
-            0 if self._is_beyond_switch(len(held)) else _common_prefix_length(prompt, held)
+            0 if self._is_beyond_switch(len(held)) else common_prefix_length(prompt, held)
             for held in self._cache.tokens
         ]
         return max(enumerate(lengths), key=lambda found: found[1])
@@ -324,7 +324,7 @@ class ModelRunner:
         positions = start + torch.tensor([tree.depths], device=device)
         columns = torch.cat([torch.arange(start, device=device), positions[0]])
         seen = torch.ones(1, len(tree.tokens), len(columns), dtype=torch.bool, device=device)
-        seen[0, :, start:] = torch.tensor(tree.visibility(), device=device)
+        seen[0, :, start:] = torch.tensor(tree_visibility(tree.parents), device=device)
         logits = self._forward([tree.tokens], positions, columns, seen, len(tree.tokens))[0]
         self._cache.tokens[slot] += tree.tokens[: tree.trunk]
         return logits
@@ -381,16 +381,4 @@ class ModelRunner:
         """Update the number of leading columns that all rows share."""
         rows = self._cache.tokens[: self.rows]
         shares = self._split and self._reuses_prefixes and len(rows) > 1
-        self._shared = _common_prefix_length(*rows) if shares else 0
-
-
-def _common_prefix_length(one: list[int], *others: list[int]) -> int:
-    """Return the length of the common prefix of some sequences."""
-    low, high = 0, min(map(len, (one, *others)))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if all(one[low:middle] == other[low:middle] for other in others):
-            low = middle
-        else:
-            high = middle - 1
-    return low
+        self._shared = common_prefix_length(*rows) if shares else 0

@@ -53,10 +53,6 @@ class TokenTree:
             depths.append(0 if parent == node else depths[parent] + 1)
         return depths
 
-    def visibility(self) -> npt.NDArray[np.bool_]:
-        """See tree_visibility."""
-        return tree_visibility(self.parents)
-
 
 def tree_visibility(parents: Sequence[int]) -> npt.NDArray[np.bool_]:
     """Return whether a node (row) of a tree attends to another (column): to itself and its ancestors.
@@ -68,3 +64,15 @@ def tree_visibility(parents: Sequence[int]) -> npt.NDArray[np.bool_]:
     for node, parent in enumerate(parents):
         seen[node] |= seen[parent]
     return seen
+
+
+def common_prefix_length(one: Sequence[int], *others: Sequence[int]) -> int:
+    """Return the length of the common prefix of some sequences of one type."""
+    low, high = 0, min(map(len, (one, *others)))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if all(one[low:middle] == other[low:middle] for other in others):
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -1,6 +1,5 @@
 """What models of many architectures answer here, against a pass of transformers over each text alone."""
 
-import random
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ transformers = pytest.importorskip("transformers")
 
 from housewise.language.local import equivalence_check  # noqa: E402
 from housewise.language.local.model_runner import ModelRunner  # noqa: E402
-from tests.language.architectures import ARCHITECTURES, EACH, LONGROPE_SWITCH, VOCABULARY, network  # noqa: E402
+from tests.language.architectures import ARCHITECTURES, EACH, LONGROPE_SWITCH, network, tokens  # noqa: E402
 
 LENGTHS = (5, 60, LONGROPE_SWITCH - 2, 300)
 
@@ -23,10 +22,6 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("HOUSEWISE_CACHE", str(tmp_path / "cache"))
     with torch.inference_mode():
         yield tmp_path / "cache"
-
-
-def tokens(count: int, seed: int) -> list[int]:
-    return random.Random(seed).choices(range(3, VOCABULARY), k=count)
 
 
 def expected(model: Any, text: list[int]) -> Any:

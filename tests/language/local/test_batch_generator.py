@@ -39,6 +39,19 @@ def text(model: LocalChatModel, request: ChatRequest) -> str:
     return model.complete([request])[0][0].text
 
 
+def tell_begin(model: LocalChatModel, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """An event that is set when the model goes on with a reply."""
+    begun, reader = threading.Event(), model._open().reader
+    step = reader.append_tokens
+
+    def told(tokens: Any) -> Any:
+        begun.set()
+        return step(tokens)
+
+    monkeypatch.setattr(reader, "append_tokens", told)
+    return begun
+
+
 def test_threads_hear_what_they_would_hear_alone(model: LocalChatModel, monkeypatch: pytest.MonkeyPatch) -> None:
     requests = [
         ask("Where does it go? " * (1 + index % 4) + str(index), 3 + 17 * (index % 3), temperature=1.0, seed=index)
@@ -60,14 +73,7 @@ def test_threads_hear_what_they_would_hear_alone(model: LocalChatModel, monkeypa
 
 
 def test_a_short_reply_does_not_wait_for_a_long_one(model: LocalChatModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    ended, begun, reader = [], threading.Event(), model._open().reader
-    step = reader.append_tokens
-
-    def told(tokens: Any) -> Any:
-        begun.set()
-        return step(tokens)
-
-    monkeypatch.setattr(reader, "append_tokens", told)
+    ended, begun = [], tell_begin(model, monkeypatch)
     long = threading.Thread(target=lambda: ended.append(("long", text(model, ask("Tell me a story.", 900)))))
     long.start()
     begun.wait()
@@ -108,14 +114,7 @@ def test_all_hear_of_a_failure_and_the_next_are_served(model: LocalChatModel, mo
 def test_those_who_wait_are_told_that_the_model_is_closed(
     model: LocalChatModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, reader = threading.Event(), model._open().reader
-    step = reader.append_tokens
-
-    def told(tokens: Any) -> Any:
-        begun.set()
-        return step(tokens)
-
-    monkeypatch.setattr(reader, "append_tokens", told)
+    begun = tell_begin(model, monkeypatch)
     with ThreadPoolExecutor(6) as pool:
         asked = [pool.submit(model.complete, [ask(f"Story {number}?", 1500)]) for number in range(5)]
         begun.wait()

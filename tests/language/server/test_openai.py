@@ -1,6 +1,5 @@
 """The server model against a real HTTP server with real faults."""
 
-import json
 import os
 import threading
 import time
@@ -97,7 +96,7 @@ ODD_NUMBERS = (10**400, 5.0, float("nan"), float("inf"), "1e999", "x", [], None)
 def test_odd_log_probabilities_count_as_none(server: ChatServer, open_server: Open, odd: Any) -> None:
     body = completion("ab")
     body["choices"][0]["logprobs"] = odd
-    server.play(sends(json.dumps(body).encode()))
+    server.play(sends(body))
     assert open_server().complete([ask(logprobs=True)])[0][0].token_logprobs is None
 
 

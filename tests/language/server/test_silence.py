@@ -19,6 +19,7 @@ from tests.language.conftest import (
     fails_if,
     failure,
     says,
+    sends,
 )
 from tests.servers import serving
 
@@ -26,7 +27,7 @@ from tests.servers import serving
 def thinks(text: str | None, thoughts: str = "hm", **choice: Any) -> Answer:
     """Answers as a server does that takes thoughts apart."""
     message = {"role": "assistant", "content": text, "reasoning_content": thoughts}
-    return lambda handler, body: handler.reply(200, completion(None, message=message, **choice))
+    return says(None, message=message, **choice)
 
 
 @pytest.mark.parametrize(
@@ -318,7 +319,7 @@ def test_servers_that_take_one_reply_at_a_time(server: ChatServer, open_server: 
 def test_of_several_replies_a_filtered_one_is_asked_for_again(server: ChatServer, open_server: Open) -> None:
     mixed = completion("one", "two")
     mixed["choices"][1]["finish_reason"] = "content_filter"
-    server.play(lambda handler, body: handler.reply(200, mixed), says("three"))
+    server.play(sends(mixed), says("three"))
     assert [reply.text for reply in open_server().complete([ask(n=2)])[0]] == ["one", "three"]
 
 

@@ -11,13 +11,8 @@ from housewise.core.errors import UserError
 from housewise.language.embedder import has_minilm
 from housewise.selftrain.adapt.adapt_training import AdaptTraining
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig
-from housewise.selftrain.training_folder import TrainingObserver
-from tests.commands import run_module
-from tests.selftrain.tiny import adapter_weights, save_learner, save_talker
-from tests.systems.command_runs import adapt, environment, record_of
-
-Unheard: type[TrainingObserver] = type("Unheard", (), {})
-"""Nothing is to be told where nothing begins."""
+from tests.selftrain.tiny import Unheard, adapter_weights, save_learner, save_talker
+from tests.systems.command_runs import adapt, record_of, run_housewise
 
 
 @pytest.mark.parametrize(
@@ -70,9 +65,7 @@ def selftrain(model: Path, out: Path, *more: object, code: int = 0) -> str:
         for key in ("max_example_tokens=100000", "device=cpu")
     ]  # fmt: skip
     words = ["selftrain", "--system", "adapt", "--model", f"local:{model}", "--out", out, *longest, *more]
-    done = run_module("housewise", words, environment())
-    assert done.returncode == code and "Traceback" not in done.stderr, done.stdout + done.stderr
-    return done.stderr if code else done.stdout
+    return run_housewise(*words, code=code)
 
 
 def test_what_the_warm_ups_adapter_determines_is_set_there(tmp_path: Path) -> None:

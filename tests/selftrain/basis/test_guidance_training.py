@@ -11,16 +11,16 @@ import pytest
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
 from housewise.core.errors import UserError
+from housewise.language.local.token_tree import common_prefix_length
 from housewise.rollout.record_reader import read_records
 from housewise.selftrain.basis.guidance_training import SESSIONS
 from housewise.selftrain.basis.settings import GuidanceTrainingConfig
 from housewise.selftrain.examples import SessionDemonstration, read_examples
-from housewise.selftrain.trainers.packing import common_prefix_length
 from housewise.systems.basis.record import GuidanceEvent
 from tests.commands import run_module
 from tests.selftrain.tiny import adapter_weights, save_learner
 from tests.systems.basis.sessions import SIMPLE, turns
-from tests.systems.command_runs import environment
+from tests.systems.command_runs import environment, run_housewise
 
 SETTINGS = (
     f"run.variant={SIMPLE}", "sessions.scenarios=2", "training.rank=4", "training.learning_rate=0.02",
@@ -28,16 +28,9 @@ SETTINGS = (
 )  # fmt: skip
 
 
-def housewise(*words: object, code: int = 0) -> str:
-    done = run_module("housewise", words, environment())
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stderr if code else done.stdout
-
-
 def teach(model: Path, out: Path, *more: object, code: int = 0) -> str:
     words = ["selftrain", "--system", "basis", "--model", f"local:{model}", "--out", out, *SETTINGS, *more]
-    return housewise(*words, code=code)
+    return run_housewise(*words, code=code)
 
 
 @pytest.fixture(scope="module")
@@ -80,14 +73,14 @@ def test_turns_of_a_session_have_a_long_common_beginning(taught: Path) -> None:
     prompts = ["\n".join(turn.content for turn in each.messages) for each in examples(taught)]
     assert len(prompts) > 6
     # A new scenario has another beginning; knowledge is added when something is named.
-    shared = [common_prefix_length([one.encode(), other.encode()]) / len(one) for one, other in pairwise(prompts)]
+    shared = [common_prefix_length(one.encode(), other.encode()) / len(one) for one, other in pairwise(prompts)]
     assert sum(share > 0.5 for share in shared) >= 0.6 * len(shared)
 
 
 def test_a_run_asks_the_model_as_it_was_trained(model: Path, taught: Path, tmp_path: Path) -> None:
     adapter = taught / "imitate" / "adapter"
     told = ["run", "--system", "basis", "--model", f"local:{model}", "--adapter", adapter, f"variant={SIMPLE}"]
-    housewise(*told, "max_actions=3", "sampling.max_tokens=4", "--out", tmp_path / "run")
+    run_housewise(*told, "max_actions=3", "sampling.max_tokens=4", "--out", tmp_path / "run")
     [record] = read_records(tmp_path / "run" / "episodes")
     assert record.header.agent == "llm" and record.result.scores["unread"] == 1
     saved = json.loads((tmp_path / "run" / "config.json").read_text())["agent"]
@@ -98,11 +91,11 @@ def test_an_evaluation_that_is_killed_and_resumed_ends_the_same(model: Path, tau
     adapter = taught / "imitate" / "adapter"
     told = ["run", "--system", "basis", "--model", f"local:{model}", "--adapter", adapter, f"variant={SIMPLE}"]
     told += ["scenarios=2", "max_actions=4", "dtype=float32", "sampling.max_tokens=8", "--out"]
-    housewise(*told, tmp_path / "whole")
+    run_housewise(*told, tmp_path / "whole")
     for events in (3, 10):
         killed = run_module("tests.systems.mortal", [events, *told, tmp_path / "killed"], environment())
         assert killed.returncode == -signal.SIGKILL, killed.stdout + killed.stderr
-    housewise(*told, tmp_path / "killed")
+    run_housewise(*told, tmp_path / "killed")
     whole, again = (read_records(tmp_path / name / "episodes") for name in ("whole", "killed"))
     assert [turns(record.events) for record in whole] == [turns(record.events) for record in again]
     assert [record.result.scores for record in whole] == [record.result.scores for record in again]
@@ -111,7 +104,7 @@ def test_an_evaluation_that_is_killed_and_resumed_ends_the_same(model: Path, tau
 def test_the_nearest_turn_repeats_what_was_learned(model: Path, taught: Path, tmp_path: Path) -> None:
     adapter = taught / "imitate" / "adapter"
     words = ["run", "--system", "basis", "--adapter", adapter, "planner=nearest", f"variant={SIMPLE}", "max_actions=8"]
-    housewise(*words, "--out", tmp_path / "run")
+    run_housewise(*words, "--out", tmp_path / "run")
     [record] = read_records(tmp_path / "run" / "episodes")
     learned = {each.reply.partition("<Speak>")[2].partition("</Speak>")[0].strip('"') for each in examples(taught)}
     said = {getattr(event, "speech", "") for event in record.events} - {""}
@@ -164,13 +157,13 @@ def test_rounds_of_corrections_go_on_from_each_other_and_can_be_added(
         assert all("<Speak>" in each.reply for each in corrected)
         assert any("Next: " in each.reply for each in corrected)
     nearest = ["run", "--system", "basis", "planner=nearest", f"variant={SIMPLE}", "max_actions=8", "--adapter"]
-    housewise(*nearest, out / "correct-1" / "adapter", "--out", tmp_path / "run")
+    run_housewise(*nearest, out / "correct-1" / "adapter", "--out", tmp_path / "run")
     [record] = read_records(tmp_path / "run" / "episodes")
     said = {event.speech for event in record.events if isinstance(event, GuidanceEvent)} - {""}
     learned = {phase: "".join(each.reply for each in examples(out, phase)) for phase in ("imitate", "correct-1")}
     assert said and all(any(speech in replies for replies in learned.values()) for speech in said)
     shutil.rmtree(out / "imitate")
-    assert "imitate/pairs.jsonl is missing" in housewise(
+    assert "imitate/pairs.jsonl is missing" in run_housewise(
         *nearest, out / "correct-1" / "adapter", "--out", tmp_path / "other", code=2
     )
 
@@ -178,5 +171,5 @@ def test_rounds_of_corrections_go_on_from_each_other_and_can_be_added(
 def test_an_adapter_without_its_turns_has_no_nearest_one(taught: Path, tmp_path: Path) -> None:
     shutil.copytree(taught / "imitate" / "adapter", tmp_path / "adapter")
     words = ["run", "--system", "basis", "planner=nearest", "--out", tmp_path / "run"]
-    assert "pairs.jsonl is missing" in housewise(*words, "--adapter", tmp_path / "adapter", code=2)
-    assert "needs an adapter" in housewise(*words, code=2)
+    assert "pairs.jsonl is missing" in run_housewise(*words, "--adapter", tmp_path / "adapter", code=2)
+    assert "needs an adapter" in run_housewise(*words, code=2)

@@ -1,21 +1,33 @@
 """A small self-training of a tiny model, as a command."""
 
-import sys
+import os
+import subprocess
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import ClassVar
 
 from tests.commands import Program, run_module, started_module
 from tests.selftrain.tiny import save_learner, save_prompt
 
 
 class Learner:
-    """A tiny model with the settings of a small self-training of it."""
+    """A tiny model with the settings of a small self-training of it.
+
+    Attributes:
+        environment: Further environment variables of the command.
+        timeout: Seconds after which the command is killed.
+    """
+
+    environment: ClassVar[Mapping[str, str]] = {}
+    timeout: ClassVar[float] = 240
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.model, self.prompt = save_learner(folder / "tiny"), save_prompt(folder / "short.yaml")
 
     def command(self, out: Path, *more: str) -> list[str]:
+        """Return the arguments of the command."""
         settings = [
             f"run.prompt={self.prompt}", "run.max_steps=40", "run.max_plans=2",
             # A grammar makes it end lines; of what is cut nothing else is learned.
@@ -27,13 +39,16 @@ class Learner:
             "learning_rate_decay=0.5", *more,
         ]  # fmt: skip
         options = ["--houses", "2", "--repeats", "1", "--model", f"local:{self.model}", "--out", str(out)]
-        return [sys.executable, "-m", "housewise.cli", "selftrain", *options, *settings]
+        return ["selftrain", *options, *settings]
 
     def start(self, out: Path, *more: str) -> AbstractContextManager[Program]:
-        command = self.command(out, *more)
-        return started_module(command[2], command[3:])
+        return started_module("housewise.cli", self.command(out, *more), {**os.environ, **self.environment})
 
-    def run(self, out: Path, *more: str) -> tuple[int, str, str]:
-        command = self.command(out, *more)
-        done = run_module(command[2], command[3:], timeout=240)
-        return done.returncode, done.stdout, done.stderr
+    def run(self, out: Path, *more: str, code: int = 0) -> subprocess.CompletedProcess[str]:
+        """Train until the command ends with a code."""
+        known = {**os.environ, **self.environment}
+        return run_module("housewise.cli", self.command(out, *more), known, timeout=self.timeout, code=code)
+
+    def train(self, out: Path, *more: str, code: int = 0) -> str:
+        """Train, and return what is written to standard error."""
+        return self.run(out, *more, code=code).stderr

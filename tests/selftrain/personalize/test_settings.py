@@ -17,15 +17,13 @@ from housewise.rollout.run import Run
 from housewise.selftrain.personalize.planned_phases import remaining_phases
 from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import generated_house_tasks, load_selftraining
-from housewise.selftrain.training_folder import TrainingObserver, play_run
+from housewise.selftrain.training_folder import play_run
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.housekeep.housekeep_data import HousekeepData
 from tests.commands import run_module
+from tests.selftrain.tiny import Unheard
 from tests.worlds.house.housekeep_folder import EPISODES, episode, make_folder, write_episodes
-
-Unheard: type[TrainingObserver] = type("Unheard", (), {})
-"""Nothing is to be told where nothing begins."""
 
 
 @pytest.mark.parametrize("part", ["demonstrations", "training_tasks", "test"])

@@ -1,7 +1,5 @@
 """ADAPT's rollouts behind a server are those in process: the warm-up's adapter is loaded there."""
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +7,12 @@ import pytest
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
-from housewise.rollout.executor import RunCallback
+from rich.console import Console
+
 from housewise.selftrain.adapt.adapt_training import AdaptTraining
 from housewise.selftrain.adapt.fold_training import FoldTraining
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig
-from housewise.selftrain.trainers.base import ignore_progress
+from housewise.terminal.selftrain_progress import TrainingDisplay
 from tests.lora_server import LoraServer
 from tests.selftrain.tiny import save_talker
 from tests.servers import serving
@@ -26,27 +25,10 @@ SETTINGS = [
 ]  # fmt: skip
 
 
-class Unwatched:
-    """Follows a training without a word."""
-
-    @contextmanager
-    def _watch(self, *names: Any) -> Iterator[Any]:
-        yield RunCallback() if len(names) > 1 else ignore_progress
-
-    def watch_episodes(self, name: str, run: Any) -> AbstractContextManager[Any]:
-        return self._watch(name, run)
-
-    def watch_training(self, name: str) -> AbstractContextManager[Any]:
-        return self._watch(name)
-
-    def end_phase(self, phase: dict[str, Any]) -> None:
-        pass
-
-
 def rollouts(model: Path, folder: Path, *settings: str) -> list[list[dict[str, Any]]]:
     """The events of the student's breakfasts after a small warm-up, without how long they took."""
     config = AdaptTrainingConfig.load(overrides=[f"run.model=local:{model}", *SETTINGS, *settings])
-    fold = FoldTraining(AdaptTraining(config, folder, Unwatched()), ["maya"])
+    fold = FoldTraining(AdaptTraining(config, folder, TrainingDisplay(Console(quiet=True))), ["maya"])
     events = [[event.model_dump(mode="json") for event in record.events] for record in fold.rollouts]
     return [[{key: each[key] for key in each if "second" not in key} for each in said] for said in events]
 

@@ -8,11 +8,11 @@ import signal
 import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 import psutil
 import pytest
@@ -20,7 +20,8 @@ import pytest
 from housewise.language.local.smollm2 import smollm2_folder
 from housewise.selftrain.rollouts.vllm_process import MARK, SERVER_FILE
 from housewise.systems.personalize.record import read_house_records
-from tests.commands import run_module, started_module, wait_until
+from tests.commands import wait_until
+from tests.language.tiny import change_json
 from tests.selftrain.personalize.learner import Learner
 from tests.selftrain.tiny import save_prompt
 
@@ -38,6 +39,9 @@ pytestmark = [
 class BundledLearner(Learner):
     """The bundled model with the settings of a small self-training behind vLLM."""
 
+    environment: ClassVar[Mapping[str, str]] = RUN
+    timeout: ClassVar[float] = 1800
+
     def __init__(self, folder: Path) -> None:
         self.folder, self.model, self.prompt = folder, Path("smollm2"), save_prompt(folder / "short.yaml")
 
@@ -48,15 +52,6 @@ class BundledLearner(Learner):
             "run.sampling.max_tokens=48", "run.timeout=600", "run.dtype=float32", "--workers", "1",
         ]  # fmt: skip
         return super().command(out, *settings, *more)
-
-    def start(self, out: Path, *more: str) -> Any:
-        command = self.command(out, "--rollouts", "vllm", *more)
-        return started_module(command[2], command[3:], {**os.environ, **RUN})
-
-    def train(self, out: Path, *more: str, code: int = 0) -> str:
-        """Train, and return what is written to standard error."""
-        command = self.command(out, *more)
-        return run_module(command[2], command[3:], {**os.environ, **RUN}, timeout=1800, code=code).stderr
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +64,7 @@ def whole(learner: BundledLearner) -> Path:
     """A self-training whose engine, trainer and program are killed on the way, each once."""
     out = learner.folder / "whole"
     grown = out / "iteration-1" / "grow" / "episodes"
-    with learner.start(out) as program:
+    with learner.start(out, "--rollouts", "vllm") as program:
         wait_until(lambda: bool(_episodes(grown)), program)
         [engine] = [each for each in _servers() if "EngineCore" in each.name() + " ".join(each.cmdline())]
         before = _episodes(grown)
@@ -82,7 +77,7 @@ def whole(learner: BundledLearner) -> Path:
         assert program.wait() == 2, program.err
     assert _episodes(grown).items() > before.items()
     before = _episodes(out)
-    with learner.start(out) as program:
+    with learner.start(out, "--rollouts", "vllm") as program:
         wait_until(lambda: (out / "iteration-1" / "server_check.json").exists(), program)
         program.send_signal(signal.SIGKILL)
         program.wait()
@@ -143,16 +138,14 @@ def test_wrong_adapters_are_refused_and_lost_ones_are_loaded_again(learner: Bund
             other = half.parent / f"times-{scale}"
             shutil.copytree(adapter, other)
             config = json.loads((other / "adapter_config.json").read_text())
-            config["lora_alpha"] *= scale
-            (other / "adapter_config.json").write_text(json.dumps(config))
+            change_json(other / "adapter_config.json", lora_alpha=scale * config["lora_alpha"])
             assert _ask("/v1/load_lora_adapter", lora_name=name, lora_path=str(other)) == 200
             error = learner.train(half, *option, code=2)
             assert message in error and url in error and len(error.splitlines()) == 1, error
             assert _ask("/v1/unload_lora_adapter", lora_name=name) == 200
         assert not _episodes(grown)
         # It forgets the adapter in the middle.
-        command = learner.command(half, *option)
-        with started_module(command[2], command[3:], {**os.environ, **RUN}) as program:
+        with learner.start(half, *option) as program:
             wait_until(lambda: bool(_episodes(grown)), program)
             assert _ask("/v1/unload_lora_adapter", lora_name=name) == 200
             wait_until(lambda: "it is served again" in program.err, program)
@@ -162,7 +155,7 @@ def test_wrong_adapters_are_refused_and_lost_ones_are_loaded_again(learner: Bund
             assert program.wait() == 2 and "check that the server runs" in program.err, program.err
         before = _episodes(grown)
         assert before
-    with served("--enable-lora"), started_module(command[2], command[3:], {**os.environ, **RUN}) as program:
+    with served("--enable-lora"), learner.start(half, *option) as program:
         wait_until(lambda: len(_episodes(grown)) == 4, program)
         assert _episodes(grown).items() > before.items()
 

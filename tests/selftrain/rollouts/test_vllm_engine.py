@@ -26,12 +26,9 @@ from housewise.selftrain.trainers.logprobs import LogprobRequest
 from tests.language.tiny import save_tiny_adapter
 from tests.lora_server import LoraServer
 from tests.selftrain.rollouts.scoring import score_in_this_process
-from tests.selftrain.tiny import TEMPLATE, pair, save_talker, training
+from tests.selftrain.tiny import REFUSING, TEMPLATE, pair, save_talker, training
 from tests.servers import serving
 
-REFUSING = (
-    "{% if messages[0].role == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}" + TEMPLATE
-)
 DROPPING = TEMPLATE.replace("in messages", "in messages if turn.role != 'system'")
 NO_EXAMPLES = Path("no such file")
 

@@ -5,10 +5,10 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import psutil
 import pytest
@@ -24,7 +24,7 @@ from housewise.selftrain.rollouts.vllm_process import LOG_FILE, MARK, SERVER_FIL
 from housewise.selftrain.trainers import ModelReference
 from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.systems.personalize.record import read_house_records
-from tests.commands import run_module, started_module, wait_until
+from tests.commands import started_module, wait_until
 from tests.lora_server import LoraServer
 from tests.selftrain.personalize.learner import Learner
 from tests.selftrain.tiny import save_talker
@@ -35,6 +35,9 @@ PHASES = ["untrained", "imitate", "iteration-1"]
 
 class ServedLearner(Learner):
     """A tiny model for chat with the settings of a small self-training behind a server."""
+
+    environment: ClassVar[Mapping[str, str]] = {"OMP_NUM_THREADS": "1"}
+    timeout: ClassVar[float] = 400
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
@@ -47,12 +50,6 @@ class ServedLearner(Learner):
             "evaluation.tasks=[{name: test, episodes: test, houses: 1}]", "training.learning_rate=0.01",
         ]  # fmt: skip
         return super().command(out, *settings, *more)
-
-    def train(self, out: Path, *more: str, code: int = 0) -> str:
-        """Train, and return what is written to standard error."""
-        command = self.command(out, *more)
-        known = {**os.environ, "OMP_NUM_THREADS": "1"}
-        return run_module(command[2], command[3:], known, timeout=400, code=code).stderr
 
 
 @pytest.fixture(scope="module")
@@ -191,7 +188,7 @@ def test_killed_servers_and_trainers_lose_nothing(learner: ServedLearner, whole:
     command = learner.command(half, "--rollouts", "vllm", "training.epochs=1")
     environment = {**os.environ, "LORA_SERVER_FAULT": f"dies:{die}"}
     # The server is killed while it answers and started again; then the trainer is killed, and all that goes with it.
-    with started_module(command[2], command[3:], environment) as program:
+    with started_module("housewise.cli", command, environment) as program:
         wait_until(lambda: any(half.glob("iteration-1/checkpoints/*")), program)
         assert "it is served again" in program.err
         [trainer] = psutil.Process(program.pid).children()
@@ -199,7 +196,7 @@ def test_killed_servers_and_trainers_lose_nothing(learner: ServedLearner, whole:
         trainer.kill()
         assert program.wait() == 2 and "training in" in program.err
     # The command is killed while its server runs, which the next one finds.
-    with started_module(command[2], command[3:], environment) as program:
+    with started_module("housewise.cli", command, environment) as program:
         wait_until(lambda: (half / "iteration-1" / "server_check.json").exists(), program)
         program.send_signal(signal.SIGKILL)
         program.wait()
@@ -279,8 +276,7 @@ def test_settings_of_servers_without_effect_are_told(tmp_path: Path, capsys: pyt
 
 def test_a_model_without_a_chat_template_is_refused(learner: ServedLearner, tmp_path: Path) -> None:
     plain = Learner(tmp_path)
-    status, _, error = plain.run(tmp_path / "out", "--rollouts", "vllm")
-    assert status == 2 and "its tokenizer has no chat template" in error
+    assert "its tokenizer has no chat template" in plain.train(tmp_path / "out", "--rollouts", "vllm", code=2)
 
 
 def test_a_server_of_another_kind_is_told_before_anything_is_played(learner: ServedLearner, tmp_path: Path) -> None:

@@ -13,9 +13,8 @@ from housewise.language.local.completion import LocalCompletionModel
 from housewise.language.local.model import LocalChatModel
 from housewise.selftrain.examples import EpisodeDemonstration, read_examples
 from housewise.selftrain.publish_adapter import publish_adapter
-from tests.commands import run_module
 from tests.selftrain.tiny import save_learner
-from tests.systems.command_runs import ATTIC, environment, record_of, stars
+from tests.systems.command_runs import ATTIC, record_of, run_housewise, stars
 
 SETTINGS = (
     "lessons.rooms=2", "lessons.goals=4", "lessons.choices=2", "lessons.task_object_repeats=0", "lessons.options=[2,3]",
@@ -26,10 +25,7 @@ SETTINGS = (
 
 def teach(model: Path, out: Path, *more: object, code: int = 0) -> str:
     words = ["selftrain", "--config", "goals", "--model", f"local:{model}", "--out", out, *SETTINGS, *more]
-    done = run_module("housewise", words, environment())
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stderr if code else done.stdout
+    return run_housewise(*words, code=code)
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from typing import Any
 
 from housewise.core.console import Console
 from housewise.core.exit_codes import run_cli
-from housewise.selftrain.examples import Preference, write_examples
+from housewise.selftrain.examples import write_examples
 from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.train_on_preferences import main as prefer
@@ -26,7 +26,7 @@ from housewise.selftrain.trainers import ModelReference, dpo
 from housewise.selftrain.trainers.local import LocalTrainer
 from housewise.terminal.selftrain_progress import TrainingDisplay
 from tests.machines.writes import NEED_NO_ROOM, run_traced
-from tests.selftrain.tiny import pair, save_learner, save_prompt, training
+from tests.selftrain.tiny import PREFERENCES, pair, save_learner, save_prompt, training
 
 _STEPS = {"checkpoint_steps": 1, "rank": 2}
 _LOADED = dpo
@@ -44,9 +44,7 @@ class Trainings:
     def __init__(self, folder: Path) -> None:
         self._model = f"local:{save_learner(folder / 'tiny')}"
         self._preferences, self._prompt = folder / "preferences.jsonl", save_prompt(folder / "short.yaml")
-        said = [{"chosen": f" go to counter {number}", "rejected": f" look at mug {number}"} for number in range(6)]
-        asked = {"prompt": ({"role": "user", "content": "kitchen 0"},), "prefix": "step 1:"}
-        write_examples(self._preferences, [Preference(**asked, **replies) for replies in said])  # type: ignore[arg-type]
+        write_examples(self._preferences, PREFERENCES)
 
     def preferences(self, folder: Path) -> None:
         """DPO, by its command; three steps, so that checkpoints are removed as well."""

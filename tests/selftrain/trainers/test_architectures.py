@@ -1,6 +1,5 @@
 """What training computes with models of many architectures, against transformers' own loss of each example."""
 
-import random
 from typing import Any
 
 import pytest
@@ -14,14 +13,10 @@ from housewise.selftrain.trainers.dpo import collate_preferences, reply_logprobs
 from housewise.selftrain.trainers.packing import shared_row  # noqa: E402
 from housewise.selftrain.trainers.tokenization import IGNORED  # noqa: E402
 from housewise.selftrain.trainers.trl_common import predict_labels, shares_rows  # noqa: E402
-from tests.language.architectures import EACH, LONGROPE_SWITCH, VOCABULARY, WINDOW, network  # noqa: E402
+from tests.language.architectures import EACH, LONGROPE_SWITCH, WINDOW, network, tokens  # noqa: E402
 
 Example = dict[str, list[int]]
 LENGTHS = {"short": LONGROPE_SWITCH - WINDOW, "long": LONGROPE_SWITCH + 2 * WINDOW}
-
-
-def tokens(count: int, seed: int) -> list[int]:
-    return random.Random(seed).choices(range(3, VOCABULARY), k=count)
 
 
 def example(prompt: list[int], reply: list[int]) -> Example:

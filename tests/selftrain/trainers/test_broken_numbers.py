@@ -14,11 +14,10 @@ from safetensors.torch import load_file
 
 from housewise.core.errors import UserError
 from housewise.selftrain.adapt.settings import AdaptTrainingConfig
-from housewise.selftrain.examples import Preference
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.trainers.local import LocalPreferenceTrainer, LocalTrainer
 from housewise.selftrain.trainers.trained_model import ModelReference
-from tests.selftrain.tiny import pair, save_learner, training
+from tests.selftrain.tiny import PREFERENCES, pair, save_learner, training
 
 PAIRS = [pair(number) for number in range(8)]
 SMALL = {"device": "cpu", "dtype": "float32", "batch": 2, "rank": 2, "checkpoint_steps": 1}
@@ -50,10 +49,8 @@ def test_training_of_replies_ends_where_numbers_break(model: str, tmp_path: Path
 def test_training_of_preferences_ends_where_numbers_break(model: str, tmp_path: Path) -> None:
     overrides = [f"preference.{key}={value}" for key, value in {**SMALL, "epochs": 8, "learning_rate": 1e30}.items()]
     trainer = LocalPreferenceTrainer(AdaptTrainingConfig.load(overrides=overrides).preference)
-    asked = {"prompt": ({"role": "user", "content": "kitchen 0"},), "prefix": "step 1:"}
-    preferences = [Preference(**asked, chosen=f" go to mug {n}", rejected=f" look at mug {n}") for n in range(6)]  # type: ignore[arg-type]
     with pytest.raises(UserError, match=r"not a finite number; lower preference\.learning_rate=1e\+30") as error:
-        trainer.train(preferences, ModelReference(model=model), tmp_path)
+        trainer.train(PREFERENCES, ModelReference(model=model), tmp_path)
     check_ended(tmp_path, str(error.value))
 
 

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
-from housewise.selftrain.trainers.fine_tuning_client import _open_client
 from housewise.selftrain.trainers.openai_trainers import OpenAITrainer
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from tests.selftrain.tiny import pair, training
@@ -133,7 +132,8 @@ def test_a_local_model_is_not_trained_there(server: FineTuning, tmp_path: Path) 
 def test_an_empty_address_in_the_environment_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "any")
     monkeypatch.setenv("OPENAI_BASE_URL", "")
-    assert _open_client(None).base_url == "https://api.openai.com/v1/"
+    client = OpenAITrainer(training(trainer="openai"))._client
+    assert client.api.base_url == "https://api.openai.com/v1/"
 
 
 def test_an_address_that_is_none_is_refused_before_anything_is_played() -> None:

@@ -1,6 +1,5 @@
 """What cannot be trained is said in one line, before anything is played."""
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -14,13 +13,23 @@ from safetensors import safe_open
 from housewise.core.errors import UserError
 from housewise.language.local.model import LocalChatModel
 from housewise.language.messages import fold_system
-from housewise.selftrain.examples import Preference, write_examples
+from housewise.selftrain.examples import write_examples
 from housewise.selftrain.trainers.local import LocalTrainer
 from housewise.selftrain.trainers.tokenization import tokenize_demonstration
 from housewise.selftrain.trainers.trained_model import ModelReference
 from tests.commands import run_module
 from tests.language.kinds import save_kind
-from tests.selftrain.tiny import pair, save_learner, save_talker, training
+from tests.language.tiny import change_json
+from tests.selftrain.tiny import (
+    PREFERENCES,
+    REFUSING,
+    TEMPLATE,
+    adapter_weights,
+    pair,
+    save_learner,
+    save_talker,
+    training,
+)
 
 CPU = ("preference.device=cpu", "preference.dtype=float32", "preference.rank=2", "preference.batch=2")
 
@@ -32,14 +41,8 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def preferences(tmp_path: Path) -> Path:
-    path = tmp_path / "preferences.jsonl"
-    prompt = ({"role": "user", "content": "kitchen 0: counter 1 with mug 1."},)
-    made = [
-        Preference(prompt=prompt, prefix="step 1:", chosen=f" go to counter {n}", rejected=f" pick up mug {n}")
-        for n in range(4)
-    ]
-    write_examples(path, made)
-    return path
+    write_examples(tmp_path / "preferences.jsonl", PREFERENCES[:4])
+    return tmp_path / "preferences.jsonl"
 
 
 def prefer(preferences: Path, model: Path, out: Path, *settings: str, **env: str) -> tuple[int, str, str]:
@@ -97,10 +100,7 @@ def test_other_architectures_can(tmp_path: Path, kind: str) -> None:
 
 def test_a_tokenizer_without_an_end(tmp_path: Path) -> None:
     folder = save_learner(tmp_path)
-    path = folder / "tokenizer_config.json"
-    path.write_text(
-        json.dumps({key: value for key, value in json.loads(path.read_text()).items() if key != "eos_token"})
-    )
+    change_json(folder / "tokenizer_config.json", eos_token=None)
     with pytest.raises(UserError, match=r"no token that ends a text.* set eos_token in its tokenizer_config\.json"):
         LocalTrainer(training()).check(ModelReference(model=f"local:{folder}"))
 
@@ -129,14 +129,9 @@ def test_of_a_model_with_images_the_part_for_text_is_trained(tmp_path: Path, tar
 def test_without_a_system_role_what_is_learned_is_what_is_asked(tmp_path: Path) -> None:
     from transformers import AutoTokenizer
 
-    folder = save_talker(tmp_path)
-    path = folder / "tokenizer_config.json"
-    settings = json.loads(path.read_text())
-    template = settings["chat_template"]
-    settings["chat_template"] = "{% if messages[0].role == 'system' %}{{ raise_exception('no') }}{% endif %}" + template
-    path.write_text(json.dumps(settings))
+    folder = save_talker(tmp_path, template=REFUSING)
     refusing, taking = AutoTokenizer.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
-    taking.chat_template = template
+    taking.chat_template = TEMPLATE
     (message,) = fold_system(pair().messages)
     folded = pair(prompt=({"role": message.role, "content": message.content},))
     assert tokenize_demonstration(refusing, pair(), "tiny") == tokenize_demonstration(taking, folded, "tiny")
@@ -145,9 +140,9 @@ def test_without_a_system_role_what_is_learned_is_what_is_asked(tmp_path: Path) 
 def test_processes_that_nobody_started_are_not_waited_for(model: Path, preferences: Path, tmp_path: Path) -> None:
     cluster = {"WORLD_SIZE": "2", "RANK": "1", "LOCAL_RANK": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29533"}
     assert prefer(preferences, model, tmp_path / "alone")[0] == 0
-    alone = (tmp_path / "alone" / "adapter" / "adapter_model.safetensors").read_bytes()
+    alone = adapter_weights(tmp_path / "alone")
     for name, launcher in (("out", ()), ("launched", (f"preference.launcher={sys.executable}",))):
         status, _, errors = prefer(preferences, model, tmp_path / name, *launcher, **cluster)
         assert status == 0, errors
         assert ("WORLD_SIZE=2 is ignored" in errors and "preference.launcher" in errors) == (not launcher)
-        assert (tmp_path / name / "adapter" / "adapter_model.safetensors").read_bytes() == alone
+        assert adapter_weights(tmp_path / name) == alone
