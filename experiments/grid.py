@@ -44,7 +44,7 @@ class PlannedTraining:
     @property
     def label(self) -> str:
         """Name and levels."""
-        return ", ".join([self.name, *(level for _, level in self.cell)])
+        return cell_label(self.cell, self.name)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class PlannedRun:
     @property
     def label(self) -> str:
         """Name and levels, for the terminal."""
-        return ", ".join([self.name, *(level for _, level in self.played)])
+        return cell_label(self.played, self.name)
 
 
 @dataclass(frozen=True)
@@ -253,3 +253,8 @@ def _source_level(axis: str, level: str | Mapping[str, str], levels: Mapping[str
 def cell_folder(name: str, cell: Cell) -> Path:
     """Return the folder of a run or a training, relative to that of the experiment."""
     return Path(name, *(f"{axis}={level}" for axis, level in cell))
+
+
+def cell_label(cell: Cell, *before: str) -> str:
+    """Return the levels of a cell as words, after others. The settings of calls are recorded by those of their cell."""
+    return ", ".join([*before, *(level for _, level in cell)])

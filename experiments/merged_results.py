@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from housewise.core.settings import flatten_settings, merge_nested
 from housewise.experiments.episode_provenance import EpisodeProvenance, MeasurementOrigin, combine_origins
-from housewise.experiments.grid import Cell, PlannedRun
+from housewise.experiments.grid import Cell, PlannedRun, cell_label
 from housewise.experiments.results_table import RUN, ResultsHeader, ResultsTable, default_settings, run_settings
 from housewise.experiments.runner import ExperimentRunner
 from housewise.rollout.data_frames import import_pandas
@@ -108,7 +108,7 @@ class _Comparison:
         return found or None
 
     def _settings_of_call(self, cell: Cell) -> dict[str, Any] | None:
-        label, settings = ", ".join(dict(cell).values()), self.whole.function_settings(cell)
+        label, settings = cell_label(cell), self.whole.function_settings(cell)
         is_same = self.recorded.settings.get(label) == _as_json(settings)
         return {label: settings} if is_same and settings.get("adapter") not in self.recorded.changed_adapters else None
 

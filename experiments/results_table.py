@@ -18,12 +18,12 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 from housewise.core.errors import DataError, suggest_names
 from housewise.core.files import write_text
 from housewise.core.provenance import provenance
-from housewise.core.settings import nested_differences
+from housewise.core.settings import map_texts, nested_differences
 from housewise.core.text_files import read_text
 from housewise.core.validation import read_model
 from housewise.experiments.episode_provenance import EpisodeProvenance, combine_origins
 from housewise.experiments.experiment_file import Experiment
-from housewise.experiments.grid import PlannedRun
+from housewise.experiments.grid import PlannedRun, cell_label
 from housewise.experiments.measured_values import Measurement
 from housewise.experiments.runner import ExperimentRunner
 from housewise.language.adapters import adapter_fingerprint, bundled_adapters
@@ -184,9 +184,7 @@ def make_table(name: str, runner: ExperimentRunner) -> ResultsTable:
         defaults=defaults,
         settings={
             **run_settings(runner, played, defaults),
-            **{
-                ", ".join(dict(each).values()): runner.function_settings(each) for each, _ in runner.grid.function_cells
-            },
+            **{cell_label(each): runner.function_settings(each) for each, _ in runner.grid.function_cells},
         },
         adapters=_adapters(runner, [run for folder, run in runs.items() if opened[folder].model is None]),
         episodes=combine_origins(origins),
@@ -283,11 +281,7 @@ def run_settings(
 
 def _strip_folders(value: Any) -> Any:
     """Return settings with absolute paths reduced to their last part, as in ``core.provenance``."""
-    if isinstance(value, Mapping):
-        return {key: _strip_folders(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_strip_folders(inner) for inner in value]
-    return Path(value).name if isinstance(value, str) and Path(value).is_absolute() else value
+    return map_texts(value, lambda text: Path(text).name if Path(text).is_absolute() else text)
 
 
 def _adapters(runner: ExperimentRunner, runs: Iterable[Run]) -> dict[str, Any]:

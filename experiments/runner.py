@@ -20,11 +20,11 @@ from housewise.core.files import write_json
 from housewise.core.folder_locks import exclusive_lock
 from housewise.core.formatting import format_duration
 from housewise.core.provenance import provenance
-from housewise.core.settings import merge_nested, nest_value
+from housewise.core.settings import map_texts, merge_nested, nest_value
 from housewise.experiments.episode_provenance import MeasurementOrigin
 from housewise.experiments.experiment_file import Experiment
 from housewise.experiments.functions import check_arguments, load_function
-from housewise.experiments.grid import Cell, Grid, PlannedRun, PlannedTraining, cell_folder
+from housewise.experiments.grid import Cell, Grid, PlannedRun, PlannedTraining, cell_folder, cell_label
 from housewise.experiments.measured_values import (
     MeasuredValue,
     Measurement,
@@ -237,11 +237,7 @@ class ExperimentRunner:
 
     def _fill_in(self, value: Any) -> Any:
         """Return a setting with the paths of inputs in place of their names."""
-        if isinstance(value, Mapping):
-            return {key: self._fill_in(inner) for key, inner in value.items()}
-        if isinstance(value, list):
-            return [self._fill_in(inner) for inner in value]
-        return _INPUT.sub(self._path_of_input, value) if isinstance(value, str) else value
+        return map_texts(value, lambda text: _INPUT.sub(self._path_of_input, text))
 
     def _path_of_input(self, reference: re.Match[str]) -> str:
         name, known = reference[1], self.experiment.inputs
@@ -283,7 +279,7 @@ class ExperimentRunner:
                 raise UserError(f"{path}: measured with other settings ({other[0]}); give another folder with --out")
             return
         function, made = load_function(reference, "function"), provenance()
-        with self.observer.watch_training(", ".join(level for _, level in cell)):
+        with self.observer.watch_training(cell_label(cell)):
             values = [MeasuredValue(*value) for value in function(**settings)]
         write_json(path, {"settings": settings, "values": [value._asdict() for value in values], "made": made})
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.special import stdtrit
 
 from housewise.experiments.results_table import (
     COUNT,
@@ -23,6 +22,7 @@ from housewise.experiments.results_table import (
     VALUE,
     WEIGHT,
 )
+from housewise.rollout.comparison import error_and_interval
 from housewise.rollout.data_frames import import_pandas
 from housewise.rollout.scores import standard_error
 
@@ -33,7 +33,6 @@ MEAN, EPISODES, TASKS = "mean", "episode_count", "task_count"
 ERROR_OVER_EPISODES, ERROR_OVER_TASKS = "error_over_episodes", "error_over_tasks"
 DIFFERENCE, LOW, HIGH = "difference", "low", "high"
 LOW_OVER_EPISODES, HIGH_OVER_EPISODES = "low_over_episodes", "high_over_episodes"
-_CONFIDENCE = 0.95
 
 
 def summarize(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -91,10 +90,10 @@ def paired_differences(frame: pd.DataFrame, axis: str, base: str, by: Sequence[s
     rows = []
     for name, group in pairs.groupby(keys, sort=False):
         off = _influence(group[VALUE], group[WEIGHT]) - _influence(group[f"{VALUE}_base"], group[f"{WEIGHT}_base"])
-        tasks, mean = list(group[TASK]), float(off.mean())
-        over_tasks = _error_and_interval(mean, off, tasks)
-        over_episodes = _error_and_interval(mean, off, [str(number) for number in range(len(off))])
-        rows.append((*_as_tuple(name), mean, *over_tasks, *over_episodes, len(off), len(set(tasks))))
+        tasks = list(group[TASK])
+        *over_tasks, _ = error_and_interval(off, tasks)
+        *over_episodes, _ = error_and_interval(off, range(len(off)))
+        rows.append((*_as_tuple(name), float(off.mean()), *over_tasks, *over_episodes, len(off), len(set(tasks))))
     intervals = [ERROR_OVER_TASKS, LOW, HIGH, ERROR_OVER_EPISODES, LOW_OVER_EPISODES, HIGH_OVER_EPISODES]
     columns = [*keys, DIFFERENCE, *intervals, EPISODES, TASKS]
     found: pd.DataFrame = import_pandas().DataFrame(rows, columns=columns)
@@ -145,18 +144,6 @@ def _influence(values: Any, weights: Any) -> np.ndarray:
     mean = float((shares * counted).sum() / total)
     influence: np.ndarray = mean + (shares - mean) * counted * len(shares) / total
     return influence
-
-
-def _error_and_interval(
-    mean: float, off: np.ndarray, clusters: Sequence[str]
-) -> tuple[float | None, float | None, float | None]:
-    """Return the standard error of a mean over clusters, and the ends of its 95 % interval."""
-    degrees = (len(set(clusters)) if len(set(clusters)) > 1 else len(off)) - 1
-    if not degrees:
-        return None, None, None
-    error = standard_error(off.tolist(), clusters)
-    reach = error * float(stdtrit(degrees, 0.5 + _CONFIDENCE / 2))
-    return error, mean - reach, mean + reach
 
 
 def _as_tuple(name: object) -> tuple[object, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from housewise.core.tables import FittedTable, table
+from housewise.core.tables import FittedTable
 from housewise.experiments.experiment_file import MEASURE, SEED, Experiment, TableLayout
 from housewise.experiments.published import published_value
 from housewise.experiments.results_table import MeasureUnit, ResultsHeader, ResultsTable
@@ -41,22 +41,14 @@ _INTERVALS = {
 
 
 @dataclass(frozen=True)
-class FormattedTable:
-    """A table as text.
+class FormattedTable(FittedTable):
+    """A table for a terminal and for Markdown; the first columns are those of the row axes.
 
     Attributes:
-        title: Title.
-        columns: Headings; the first ones are those of the row axes.
-        rows: Cells by row.
         notes: Notes below.
-        names: Number of columns with names.
     """
 
-    title: str
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
     notes: Sequence[str] = ()
-    names: int = 1
 
     @property
     def markdown(self) -> str:
@@ -68,11 +60,6 @@ class FormattedTable:
         """The table alone in Markdown."""
         lines = [self.columns, ["---"] * len(self.columns), *self.rows]
         return "\n".join(f"| {' | '.join(_escape(cell) for cell in line)} |" for line in lines)
-
-    @property
-    def terminal_table(self) -> FittedTable:
-        """The table for a terminal."""
-        return table(self.title, self.columns, self.rows, names=self.names)
 
 
 def format_results(
@@ -111,7 +98,8 @@ def format_results(
     notes = [*(experiment.notes if experiment else ()), *map(describe_change, header.changed_adapters)]
     notes += ["These results are of a small part (--quick)."] if header.quick else []
     beside = ["Published values are in brackets; they are of other models and data."] if has_published else []
-    return FormattedTable(header.title, ["", *headings], body, [_describe(results, over), *beside, *notes])
+    notes = [_describe(results, over), *beside, *notes]
+    return FormattedTable(header.title, ["", *headings], body, notes=notes)
 
 
 def _summary_lines(results: ResultsTable, axes: Sequence[str]) -> list[dict[Any, Any]]:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+from typing import Any
 
 PRELOADED = ["tests.preloaded"]
 
@@ -129,7 +130,7 @@ class Program:
         return code
 
 
-def wait_until(condition: Callable[[], bool], process: Program | subprocess.Popen[bytes]) -> None:
+def wait_until(condition: Callable[[], bool], process: Program | subprocess.Popen[Any]) -> None:
     """Wait for something that a process does; that it has ended before is a failure."""
     while not condition():
         assert process.poll() is None, getattr(process, "err", None) or "it has ended before"

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.main
 
 from housewise.cli import main
 from housewise.core.console import print_note
@@ -41,6 +42,20 @@ def call_housewise(
     done = subprocess.CompletedProcess(words, int(status or 0), *streams)  # type: ignore[call-overload]
     assert code in (None, done.returncode), done.stdout + done.stderr
     return done
+
+
+def leaf_commands() -> dict[str, Any]:
+    """Return the click command of each command by its whole name."""
+    from housewise.cli.app import app
+
+    found: dict[str, Any] = {}
+    waiting: list[tuple[str, Any]] = [("", typer.main.get_command(app))]
+    for name, command in waiting:
+        if hasattr(command, "commands"):
+            waiting += [(f"{name} {each}".strip(), inner) for each, inner in command.commands.items()]
+        else:
+            found[name] = command
+    return found
 
 
 @contextmanager

@@ -82,7 +82,7 @@ def _read_run(folder: Path) -> list[EpisodeEntry]:
 
 
 def _print_comparison(found: Comparison, entries: dict[str, list[EpisodeEntry]], console: Console) -> None:
-    from housewise.core.tables import table
+    from housewise.core.tables import FittedTable
     from housewise.report.drawing.control_characters import neutralize_text
     from housewise.rollout.comparison import COLUMNS
 
@@ -105,7 +105,7 @@ def _print_comparison(found: Comparison, entries: dict[str, list[EpisodeEntry]],
     print_lines(console, *map(neutralize_text, lines))
     for warning in found.warnings:
         print_lines(console, Text.assemble(("warning: ", "bold yellow"), neutralize_text(warning)))
-    console.print(table("B minus A, over the episodes in common", COLUMNS, found.rows))
+    console.print(FittedTable("B minus A, over the episodes in common", COLUMNS, found.rows))
     if found.common > 1:
         print_lines(
             console,

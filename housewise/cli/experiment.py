@@ -149,7 +149,7 @@ def _print(made: ResultsTable, spec: Experiment, folder: Path, name: str, consol
 
     tables = [format_results(made, spec), *format_differences(made, spec.table, spec.compare)]
     for each in tables:
-        console.print(each.terminal_table)
+        console.print(each)
         for note in each.notes:
             console.print(Text(note))
     markdown = folder / f"{name}.md"

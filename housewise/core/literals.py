@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
 from typing import Any
 
-from housewise.core.errors import UserError
+from housewise.core.settings import map_texts
 
 DEEPEST = 20
 """Maximum nesting depth of settings. Bundled settings have fewer than half as many levels."""
@@ -27,7 +26,7 @@ class Literals:
         Raises:
             UserError: If the setting is nested too deeply.
         """
-        return self._map_texts(value, self._hide_text)
+        return map_texts(value, self._hide_text, DEEPEST)
 
     def restore(self, value: Any) -> Any:
         """Return a copy of a merged setting with the original texts in place of the placeholders.
@@ -35,7 +34,7 @@ class Literals:
         Raises:
             UserError: If the setting is nested too deeply.
         """
-        return self._map_texts(value, self._restore_text) if self._texts else value
+        return map_texts(value, self._restore_text, DEEPEST) if self._texts else value
 
     def _hide_text(self, text: str) -> str:
         if "${" not in text:
@@ -48,14 +47,3 @@ class Literals:
         for word, hidden in self._texts.items():
             text = text.replace(word, hidden)
         return text
-
-    def _map_texts(self, value: Any, change: Any, depth: int = 0) -> Any:
-        if depth > DEEPEST:
-            raise UserError(f"settings are nested more than {DEEPEST} levels deep; write them as in housekeep_configs/")
-        if isinstance(value, str):
-            return change(value)
-        if isinstance(value, Mapping):
-            return {key: self._map_texts(part, change, depth + 1) for key, part in value.items()}
-        if isinstance(value, list | tuple):
-            return [self._map_texts(part, change, depth + 1) for part in value]
-        return value

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from housewise.core.errors import UserError
-from housewise.core.settings import SECTIONS, setting_paths
+from housewise.core.settings import SECTIONS, map_texts, setting_paths
 
 _LONGEST_LIST = 400
 # A model's setting without a role means the model that acts.
@@ -53,13 +53,7 @@ def find_setting_path(key: str, base: Mapping[str, Any], source: str, prefix: st
 
 def expand_references(value: Any, base: Mapping[str, Any]) -> Any:
     """Replace short references such as ``${seed}`` by full ones such as ``${tasks.seed}``."""
-    if isinstance(value, dict):
-        return {key: expand_references(inner, base) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [expand_references(inner, base) for inner in value]
-    if isinstance(value, str):
-        return _REFERENCE.sub(lambda each: f"${{{_full_path(each[1], base)}}}", value)
-    return value
+    return map_texts(value, lambda text: _REFERENCE.sub(lambda each: f"${{{_full_path(each[1], base)}}}", text))
 
 
 def has_references(value: Any) -> bool:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PrivateAttr, ValidationInfo
 from pydantic_core import PydanticCustomError
 from typing_extensions import Self
 
-from housewise.core.errors import suggest_names
+from housewise.core.errors import UserError, suggest_names
 
 SECTIONS = ("tasks", "world", "agent", "models", "memory", "execution")
 """Sections of a run's settings."""
@@ -162,6 +162,23 @@ def nest_value(path: str, value: Any) -> dict[str, Any]:
     """Return a value in nested mappings, by its dotted path."""
     first, dot, rest = path.partition(".")
     return {first: nest_value(rest, value) if dot else value}
+
+
+def map_texts(value: Any, change: Callable[[str], str], deepest: int | None = None, depth: int = 0) -> Any:
+    """Return a copy of a nested value with changed texts.
+
+    Raises:
+        UserError: There are more than ``deepest`` levels.
+    """
+    if deepest is not None and depth > deepest:
+        raise UserError(f"settings are nested more than {deepest} levels deep; write them as in housekeep_configs/")
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, Mapping):
+        return {key: map_texts(part, change, deepest, depth + 1) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [map_texts(part, change, deepest, depth + 1) for part in value]
+    return value
 
 
 def setting_paths(base: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

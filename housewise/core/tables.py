@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.box import SIMPLE_HEAD
@@ -87,10 +87,3 @@ class FittedTable:
 
     def _cells(self, index: int) -> list[str]:
         return [self.columns[index], *(row[index] for row in self.rows)]
-
-
-def table(
-    title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], left: Collection[str] = (), names: int = 1
-) -> FittedTable:
-    """Return a table of numbers; see ``FittedTable``."""
-    return FittedTable(title, columns, list(rows), left, names)

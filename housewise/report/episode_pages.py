@@ -161,11 +161,7 @@ class EpisodePage:
 
     def _read_page_key(self) -> tuple[str, bool]:
         """Return the key of the existing page, and whether it has a film."""
-        try:
-            with open_regular(self.file) as stream:
-                found = _PAGE_KEY.search(stream.read(200).decode("utf-8", "replace"))
-        except OSError:
-            return "", False
+        found = _PAGE_KEY.search(read_page_start(self.file))
         return (found[1], bool(found[2])) if found else ("", False)
 
     def _key(self, has_pictures: bool, has_film: bool) -> str:
@@ -349,6 +345,15 @@ def _render_page(page: EpisodePage, content: EpisodeContent | None, made: str) -
 def relative_url(target: Path, page: Path) -> str:
     """Return the URL of a file relative to a page."""
     return quote(Path(os.path.relpath(target, page.parent)).as_posix())
+
+
+def read_page_start(file: Path) -> str:
+    """Return the beginning of a page, where its key is, or nothing if the file cannot be read."""
+    try:
+        with open_regular(file) as stream:
+            return stream.read(200).decode("utf-8", "replace")
+    except OSError:
+        return ""
 
 
 @lru_cache(maxsize=1)

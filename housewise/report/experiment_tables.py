@@ -71,9 +71,7 @@ class ExperimentTables:
 
 def make_tables(episodes: Sequence[FinishedEpisode]) -> ExperimentTables:
     """Group episodes by experiment and return the tables."""
-    groups: dict[Experiment, list[FinishedEpisode]] = {}
-    for one in episodes:
-        groups.setdefault(identify_experiment(one[0]), []).append(one)
+    groups = group_by_experiment(episodes)
     called = experiment_names(list(groups))
     differ = find_varying_settings(groups)
     keys = differ or ["planner"]
@@ -101,6 +99,14 @@ def make_tables(episodes: Sequence[FinishedEpisode]) -> ExperimentTables:
         comparisons,
         notes,
     )
+
+
+def group_by_experiment(episodes: Sequence[FinishedEpisode]) -> dict[Experiment, list[FinishedEpisode]]:
+    """Return the episodes of each experiment."""
+    groups: dict[Experiment, list[FinishedEpisode]] = {}
+    for one in episodes:
+        groups.setdefault(identify_experiment(one[0]), []).append(one)
+    return groups
 
 
 def _number_duplicates(agents: Mapping[Experiment, str]) -> dict[Experiment, str]:

@@ -27,7 +27,13 @@ from housewise.report.episode_pages import (
     open_page_writer,
     plan_pages,
 )
-from housewise.report.experiment_tables import ExperimentTables, find_stale_metrics, make_tables, overall_row
+from housewise.report.experiment_tables import (
+    ExperimentTables,
+    find_stale_metrics,
+    group_by_experiment,
+    make_tables,
+    overall_row,
+)
 from housewise.report.rendering import render
 from housewise.report.side_by_side import plan_side_by_side, together_files
 from housewise.report.views.base import EpisodeContent, ScoreCell
@@ -283,24 +289,16 @@ def _compare_with(folder: Path, entries: Sequence[EpisodeEntry], other: Path | N
     """Compare each experiment of a folder with the experiment of another folder."""
     if other is None:
         return []
-    theirs = group_by_experiment(read_entries(other, figures_only=True)[0])
+    theirs = group_by_experiment(finished_episodes(read_entries(other, figures_only=True)[0]))
     if len(theirs) != 1:
         raise UserError(f"{other}: holds {len(theirs)} experiments; name the folder of one run to compare with")
-    ours, called = group_by_experiment(entries), experiment_names([*group_by_experiment(entries)])
     (members,) = theirs.values()
+    ours = group_by_experiment(finished_episodes(entries))
+    called = experiment_names([*ours])
     return [
         compare(members, episodes, (other.name, f"{folder.resolve().name} · {called[experiment]}"))
         for experiment, episodes in ours.items()
     ]
-
-
-def group_by_experiment(entries: Sequence[EpisodeEntry]) -> dict[Experiment, list[Any]]:
-    """Return the finished episodes of each experiment."""
-    groups: dict[Experiment, list[Any]] = {}
-    for entry in entries:
-        if entry.finished_episode:
-            groups.setdefault(entry.experiment, []).append(entry.finished_episode)
-    return groups
 
 
 def _filters(entries: Sequence[EpisodeEntry], agents: dict[Experiment, str]) -> dict[str, dict[str, None]]:

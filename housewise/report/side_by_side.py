@@ -9,9 +9,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from housewise.core.errors import UserError
-from housewise.core.files import open_regular, write_text
+from housewise.core.files import write_text
 from housewise.report.entries import EpisodeEntry
-from housewise.report.episode_pages import relative_url, template_version
+from housewise.report.episode_pages import read_page_start, relative_url, template_version
 from housewise.report.rendering import render
 from housewise.report.views.base import TurnCell
 from housewise.rollout.record_reader import read_record
@@ -43,11 +43,7 @@ class SideBySidePage:
     @property
     def is_current(self) -> bool:
         """Whether the file is the page that would be written."""
-        try:
-            with open_regular(self.file) as stream:
-                return self._key() in stream.read(200).decode("utf-8", "replace")
-        except OSError:
-            return False
+        return self._key() in read_page_start(self.file)
 
     def write(self) -> None:
         """Write the page."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -205,25 +205,33 @@ def _difference(
     tasks = [task for task, _, _ in told]
     first, second = (np.array([row[place] for row in told], dtype=np.float64) for place in (1, 2))
     off = second - first
-    # With a single task, standard_error takes each run as a cluster.
-    degrees = (len(set(tasks)) if len(set(tasks)) > 1 else len(tasks)) - 1
-    error = standard_error(off.tolist(), tasks) if degrees else None
-    mean = float(off.mean())
-    reach = None if error is None else error * float(stdtrit(degrees, 0.5 + _CONFIDENCE / 2))
     return Difference(
         score.heading,
         float(first.mean()),
         float(second.mean()),
-        mean,
-        error,
-        None if reach is None else mean - reach,
-        None if reach is None else mean + reach,
-        degrees,
+        float(off.mean()),
+        *error_and_interval(off, tasks),
         int((off > 0).sum()),
         int((off == 0).sum()),
         int((off < 0).sum()),
         score.decimals,
     )
+
+
+def error_and_interval(
+    off: np.ndarray, clusters: Sequence[Hashable]
+) -> tuple[float | None, float | None, float | None, int]:
+    """Return the clustered standard error of a mean, the ends of its 95 % interval, and the degrees of freedom.
+
+    With 0 degrees of freedom, error and ends are None.
+    """
+    # With a single cluster, standard_error takes each value as a cluster.
+    degrees = (len(set(clusters)) if len(set(clusters)) > 1 else len(off)) - 1
+    if not degrees:
+        return None, None, None, degrees
+    mean, error = float(off.mean()), standard_error(off.tolist(), clusters)
+    reach = error * float(stdtrit(degrees, 0.5 + _CONFIDENCE / 2))
+    return error, mean - reach, mean + reach, degrees
 
 
 def _mean(score: Score, episodes: Sequence[FinishedEpisode]) -> float | None:

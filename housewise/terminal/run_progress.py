@@ -18,7 +18,7 @@ from housewise.core.files import find_paths
 from housewise.core.formatting import format_duration, plural
 from housewise.core.progress import progress_bars
 from housewise.core.record import Failure, Result
-from housewise.core.tables import FittedTable, table
+from housewise.core.tables import FittedTable
 from housewise.language.settings import ModelSettings
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.failures import RunEndedError
@@ -226,7 +226,8 @@ def summary_table(figures: dict[str, Any], scores: Sequence[Score]) -> FittedTab
         if row["episodes"]:
             rows.append((name.replace("/", " "), str(row["episodes"]), *_format_row(row, shown_scores)))
     main = scores[0] if scores else None
-    return table(f"{main.heading}, means ± standard error over tasks" if main else "means of an episode", columns, rows)
+    title = f"{main.heading}, means ± standard error over tasks" if main else "means of an episode"
+    return FittedTable(title, columns, rows)
 
 
 def _format_row(row: dict[str, Any], scores: Sequence[Score]) -> Iterator[str]:

@@ -15,7 +15,7 @@ from housewise.core.console import print_lines
 from housewise.core.errors import UserError
 from housewise.core.formatting import plural
 from housewise.core.progress import progress_bars
-from housewise.core.tables import FittedTable, table
+from housewise.core.tables import FittedTable
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.learning_curve_plot import draw_learning_curve
@@ -179,4 +179,4 @@ def phases_table(phases: Sequence[dict[str, Any]]) -> FittedTable:
             )
             rows.append((phase["phase"], name, str(row["episodes"]), *figures))
     title = "self-training: success ± standard error, and executable steps, %"
-    return table(title, columns, rows, left=("tasks",))
+    return FittedTable(title, columns, rows, left=("tasks",))

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from housewise.core.tables import table
+from housewise.core.tables import FittedTable
 from housewise.experiments.tables import FormattedTable
 from housewise.systems.personalize.system import Personalize
 from housewise.terminal.run_progress import summary_table
@@ -54,7 +54,7 @@ def test_at_80_columns_a_runs_figures_are_one_table() -> None:
 
 def test_every_part_of_a_wide_table_has_all_names() -> None:
     rows = [("silence", measure, "1.5 to 2.5", "+10.0 ± 3.0", "210") for measure in ("success", "actions")]
-    shown = printed(table("t", ("", "measure", "interval", "more than oracle", "episodes"), rows, names=2), 34)
+    shown = printed(FittedTable("t", ("", "measure", "interval", "more than oracle", "episodes"), rows, names=2), 34)
     assert max(map(len, shown.splitlines())) <= 34
     parts = shown.count("silence") // 2
     assert parts > 1 and shown.count("success") == shown.count("actions") == parts
@@ -62,7 +62,7 @@ def test_every_part_of_a_wide_table_has_all_names() -> None:
 
 def test_what_nobody_has_a_figure_of_is_left_out() -> None:
     columns = ("name", "a", "b", "c")
-    shown = printed(table("t", columns, [("x", "1", "–", ""), ("y", "–", "–", "–")]), 80)
+    shown = printed(FittedTable("t", columns, [("x", "1", "–", ""), ("y", "–", "–", "–")]), 80)
     assert "a" in shown.splitlines()[1].split() and not {"b", "c"} & set(shown.splitlines()[1].split())
     alone = ROW | {"episodes": 1}
     run = summary_table({"by_task_set": {"g": alone}, "overall": alone}, Personalize.scores)
@@ -74,7 +74,7 @@ def test_an_experiments_table_fits(width: int) -> None:
     scenes = ("Benevolence_2_int", "Pomaria_2_int")
     columns = ["", *(f"{scene}, {tasks}" for scene in scenes for tasks in ("train", "test"))]
     rows = [[row, *(["44.4 ± 12.3 [33.3 ± 3.3]"] * 4)] for row in ("LLM-Planner", "after the second iteration")]
-    shown = printed(FormattedTable("success", columns, rows).terminal_table, width)
+    shown = printed(FormattedTable("success", columns, rows), width)
     assert max(map(len, shown.splitlines())) <= width
     words = shown.split()
     assert words.count("44.4") == words.count("[33.3") == 8
@@ -82,10 +82,10 @@ def test_an_experiments_table_fits(width: int) -> None:
 
 
 def test_markup_in_names_is_words() -> None:
-    assert "[red]x" in printed(table("[bold]", ("a", "[b]"), [("[red]x", "[1]")]), 80)
+    assert "[red]x" in printed(FittedTable("[bold]", ("a", "[b]"), [("[red]x", "[1]")]), 80)
 
 
 def test_a_name_longer_than_the_terminal_is_all_there() -> None:
-    shown = printed(table("t", ("name", "n"), [("x" * 50, "7")]), 30)
+    shown = printed(FittedTable("t", ("name", "n"), [("x" * 50, "7")]), 30)
     assert shown.count("x") == 50
     assert "7" in shown

@@ -23,8 +23,13 @@ from housewise.rollout.thread_executor import ThreadExecutor
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
+from tests.commands import wait_until
 
 SHORT = {"planner": "scripted", "houses": 3, "max_steps": 60}
+LONG = (
+    *(sys.executable, "-m", "housewise", "run", "--planner", "scripted", "--houses", "40", "max_steps=60"),
+    *("--workers", "2"),
+)
 
 
 class Listener(RunCallback):
@@ -68,29 +73,22 @@ def children(parent: int) -> set[int]:
 
 
 def test_processes_end_with_the_one_that_made_them(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "housewise", "run", "--planner", "scripted", "--houses", "40", "max_steps=60"]
-    program = subprocess.Popen([*command, "--workers", "2", "--out", str(tmp_path)], stdout=subprocess.DEVNULL)
-    end = time.monotonic() + 60
-    while time.monotonic() < end and not list(tmp_path.glob("episodes/*.jsonl")):
-        time.sleep(0.1)
+    program = subprocess.Popen([*LONG, "--out", str(tmp_path)], stdout=subprocess.DEVNULL)
+    wait_until(lambda: any(tmp_path.glob("episodes/*.jsonl")), program)
     mine = children(program.pid)
     assert mine
     program.send_signal(signal.SIGKILL)
     program.wait()
+    end = time.monotonic() + 60
     while time.monotonic() < end and any(Path(f"/proc/{child}").exists() for child in mine):
         time.sleep(0.1)
     assert not any(_alive(child) for child in mine)
 
 
 def test_a_process_that_is_killed_is_told_of(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "housewise", "run", "--planner", "scripted", "--houses", "40", "max_steps=60"]
-    with subprocess.Popen(
-        [*command, "--workers", "2", "--out", str(tmp_path)],
-        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
-    ) as program:  # fmt: skip
-        end = time.monotonic() + 60
-        while time.monotonic() < end and not list(tmp_path.glob("episodes/*.jsonl")):
-            time.sleep(0.1)
+    command = [*LONG, "--out", str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as program:
+        wait_until(lambda: any(tmp_path.glob("episodes/*.jsonl")), program)
         os.kill(max(children(program.pid)), signal.SIGKILL)
         errors = program.communicate(timeout=60)[1]
     assert program.returncode == 2 and "lower --workers" in errors and "Traceback" not in errors
@@ -106,9 +104,7 @@ def test_an_interrupted_run_keeps_the_notes_of_episodes_that_ended_after_it(tmp_
         # What a shell starts in the background ignores interrupts, and so would this program.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as program:
-        end = time.monotonic() + 120
-        while time.monotonic() < end and not list(tmp_path.glob("episodes/*.jsonl")):
-            time.sleep(0.05)
+        wait_until(lambda: any(tmp_path.glob("episodes/*.jsonl")), program)
         before = len(list(tmp_path.glob("episodes/*.jsonl")))
         program.send_signal(signal.SIGINT)
         program.communicate(timeout=120)

@@ -1,32 +1,22 @@
 """Former options of commands: they act as the current ones, are not shown, and say by what they are replaced."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer.main
 
-from housewise.cli.app import app
 from housewise.core.migrations.options import FORMER_OPTIONS
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES
 from tests.commands import housewise, one_line, output
-from tests.in_process import call_housewise, memory_command
+from tests.in_process import call_housewise, leaf_commands, memory_command
 
 ENTRIES = [(command, old, new) for command, options in FORMER_OPTIONS.items() for old, new in options.items()]
 ARGUMENTS = {"learn": ("ada",), "rules show": ("ada",), "rules add": ("ada", "x"), "rules edit": ("ada",)}
 
 
-def find_command(name: str) -> Any:
-    """Return the click command of a name."""
-    command: Any = typer.main.get_command(app)
-    for each in name.split():
-        command = command.commands[each]
-    return command
-
-
 @pytest.mark.parametrize(("command", "old", "new"), ENTRIES)
 def test_the_help_shows_the_current_option_alone(command: str, old: str, new: str) -> None:
-    is_hidden = {flag: option.hidden for option in find_command(command).params for flag in option.opts if "--" in flag}
+    options = leaf_commands()[command].params
+    is_hidden = {flag: option.hidden for option in options for flag in option.opts if "--" in flag}
     assert is_hidden[old] and not is_hidden[new]
 
 

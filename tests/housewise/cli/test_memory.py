@@ -112,7 +112,6 @@ def test_what_was_concluded_goes_with_a_correction_and_is_shown(folder: MemoryFo
         (("forget", "ada"), "say what to forget"),
         (("forget", "ada", "ffff", "--everything"), "say what to forget"),
         (("forget", "ada", "ffff"), "no note ffff"),
-        (("export", "ada", "--format", "xml"), "no format xml; available: yaml, jsonl"),
         (("import", "ada", "nowhere.yaml"), "nowhere.yaml: cannot be read"),
     ],
 )

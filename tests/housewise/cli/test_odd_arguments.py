@@ -2,13 +2,10 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer.main
 
-from housewise.cli.app import app
-from tests.in_process import call_housewise
+from tests.in_process import call_housewise, leaf_commands
 
 ODD = ("", "-1", "9" * 30, "1e400", "nan", "ä\u202e\u0430", "../x", "x" * 300, "[", "${oc.env:HOME}", "a\nb")
 # What keeps a command from doing much, where its other words are fine.
@@ -32,20 +29,9 @@ SHORT = {
 LONG = ("demo", "doctor", "play kitchen", "learn", "copy")
 
 
-def commands() -> Iterator[tuple[str, Any]]:
-    """All commands by their whole name."""
-    waiting = [("", typer.main.get_command(app))]
-    for name, command in waiting:
-        inner = getattr(command, "commands", None)
-        if inner is None:
-            yield name, command
-        else:
-            waiting += [(f"{name} {each}".strip(), found) for each, found in inner.items()]
-
-
 def lines() -> Iterator[tuple[str, ...]]:
     """Command lines: each option of each command with odd values, and options that there are not."""
-    for name, command in commands():
+    for name, command in leaf_commands().items():
         words = tuple(name.split())
         yield (*words, "--no-such-option=\x1b[31m")
         if name in LONG:

@@ -119,13 +119,6 @@ def test_the_end_of_input_ends_it():
     assert "fridge is now open" in result.stdout
 
 
-def test_somebody_unknown_is_refused_in_one_line():
-    result = play("", "--person", "nobody")
-    assert result.returncode != 0
-    assert "nobody is named 'nobody'; available: juan" in " ".join((result.stderr + result.stdout).split())
-    assert "there is no task 9" in play("", "--task", "9").stderr
-
-
 def test_bytes_that_are_no_text_are_an_unknown_action():
     done = subprocess.run(
         [sys.executable, "-m", "housewise", "play", "kitchen"],

@@ -169,9 +169,3 @@ def test_a_planner_has_no_settings_of_other_planners() -> None:
 def test_a_section_is_described_whole() -> None:
     told = " ".join(output(call_housewise("settings", "llm")).split())
     assert "these need a prompt that judges placements or asks for JSON." in told
-
-
-def test_an_unknown_name_is_one_line() -> None:
-    assert "no settings of 'personalise'; did you mean personalize?" in one_line(
-        call_housewise("settings", "personalise")
-    )

@@ -57,6 +57,7 @@ WRONG = {
     "copy persn ada": "no kind of file is called persn; did you mean person? available: person, prompt, config",
     "copy person adda": "no person 'adda' is bundled; did you mean ada? available: ada, bruno, ",
     "play kitchen --person zoe": "nobody is named 'zoe'; available: juan, sarah, ",
+    "play kitchen --task 9": "there is no task 9",
     "memory add ada --kind rul": "no kind of notes is called rul; did you mean rule? available: reaction, ",
     "memory show --thing mug": "--thing: is about the notes of one person; name the person as well",
     "memory export ada --format xml": "no format xml; available: yaml, jsonl",

@@ -3,6 +3,9 @@
 from html.parser import HTMLParser
 from pathlib import Path
 
+EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m\u202e{{ 7 * 7 }}"
+"""Words that must stay words."""
+
 VOID = {"meta", "img", "source", "br", "link", "input"}
 
 
@@ -37,6 +40,13 @@ class Page(HTMLParser):
 
     def all(self, name: str) -> list[dict[str, str | None]]:
         return [attributes for tag, attributes in self.tags if tag == name]
+
+
+def assert_words_stay_words(page: Page, images: bool = False) -> None:
+    """Check that a page shows ``EVIL`` words, which do nothing. It may have images of its own."""
+    assert not page.all("script") and "<script>alert(1)</script>" in page.text and "{{ 7 * 7 }}" in page.text
+    assert all(images and (image["src"] or "").startswith("data:image/") for image in page.all("img"))
+    assert "\x1b" not in page.text and "\u202e" not in page.text
 
 
 def page_of(folder: Path) -> Path:

@@ -16,6 +16,7 @@ import pytest
 
 from housewise.report import ReportOptions, write_report
 from tests.housewise.report.conftest import play
+from tests.housewise.report.pages import EVIL
 from tests.record_lines import read_lines, write_lines
 from tests.systems.command_runs import run_system
 
@@ -28,7 +29,6 @@ ALONE = (
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
-EVIL = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\x1b[31m\u202e"
 PHONE = {"width": 390, "height": 844}
 
 
