@@ -141,7 +141,7 @@ _TRAINED = "trainings: {t: T}\nruns: {test: {model: {training: t, phase: PHASE}}
         ("compare:", "published: {file: nope, address: x}\ncompare:", "mine.yaml: published.file: no 'nope'; "),
         ("compare:", 'published: {file: adapt, address: "{row}/x"}\ncompare:', "published.address: no 'row'; "),
         ("measures: [", _TRAINED.replace("T}", "{}}").replace("PHASE", "imitat"),
-         "mine.yaml: trainings.t: no phase 'imitat'; did you mean imitate? available: imitate, iteration-1"),
+         "mine.yaml: trainings.t: no phase 'imitat'; did you mean imitate? available: untrained, imitate, "),
         ("measures: [", _TRAINED.replace("T}", "{settings: {itrations: 1}}}").replace("PHASE", "imitate"),
          "trainings.t: settings: unknown setting 'itrations'; did you mean iterations?"),
         ("measures: [", _TRAINED.replace("T}", "{settings: {run.model: local:no}}}").replace("PHASE", "imitate"),

@@ -1,7 +1,6 @@
 """Models of a training answer the runs of an experiment behind its rollout servers, the untrained one included."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,10 +10,12 @@ pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 import yaml
 
 from housewise.selftrain.rollouts.engine import CHECK_FILE
-from housewise.selftrain.rollouts.vllm_process import LOG_FILE, SERVER_FILE
 from housewise.systems.personalize.record import read_house_records
 from tests.in_process import call_housewise
+from tests.lora_server import LoraServer
+from tests.selftrain.rollouts.scoring import score_in_this_process
 from tests.selftrain.tiny import save_prompt, save_talker
+from tests.servers import serving
 
 RUNS = {"LLM-Planner": "untrained", "IL": "imitate"}
 
@@ -55,18 +56,23 @@ def play(experiment: Path, out: Path, *words: str) -> dict[str, list[str]]:
     }
 
 
-def test_every_row_is_asked_behind_the_servers_of_the_training(experiment: Path, tmp_path: Path) -> None:
+def test_every_row_is_asked_behind_the_servers_of_the_training(
+    experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     here = play(experiment, tmp_path / "here")
+    score_in_this_process(monkeypatch)
     out = tmp_path / "served"
-    command = f"school.rollouts.command={sys.executable} -m tests.lora_server"
-    served = ("school.rollouts.engine=vllm", command)
-    assert play(experiment, out, *served) == here
-    names = []
-    for row, phase in RUNS.items():
-        assert (out / "school" / phase / CHECK_FILE).exists(), "the server is compared with the trained model"
-        names.append(json.loads((out / f"test/row={row}/config.json").read_text())["models"]["agent"]["served_as"])
-    assert names[0] == "base" and names[1].startswith("imitate-")
-    assert not (out / "school" / SERVER_FILE).exists(), "the server is stopped"
-    log = (out / "school" / LOG_FILE).stat().st_mtime_ns
-    assert play(experiment, out, *served) == here
-    assert (out / "school" / LOG_FILE).stat().st_mtime_ns == log, "no server is started for what is finished"
+    with serving(LoraServer(str(tmp_path / "talker"))) as server:
+        served = ("school.rollouts.engine=vllm", f"school.rollouts.servers=[{server.url}]")
+        assert play(experiment, out, *served) == here
+        played = [body["model"] for path, body in server.requests if "completions" in path and "logprobs" not in body]
+        for phase in RUNS.values():
+            assert (out / "school" / phase / CHECK_FILE).exists(), "the server is compared with the trained model"
+        names = [
+            json.loads((out / f"test/row={row}/config.json").read_text())["models"]["agent"]["served_as"]
+            for row in RUNS
+        ]
+        assert names[0] == "base" and names[1].startswith("imitate-") and set(names) <= set(played)
+        server.requests.clear()
+        assert play(experiment, out, *served) == here
+        assert not [path for path, _ in server.requests if "completions" in path], "nothing is asked again"

@@ -71,6 +71,7 @@ def test_people_of_one_s_own_are_checked(tmp_path: Path) -> None:
     assert "not the values of an experiment" in " ".join(done.stderr.split())
 
 
+@pytest.mark.slow
 def test_a_memory_saves_questions_and_another_persons_answers_do_not_help(tmp_path: Path) -> None:
     one = ("--only", "cook=scripted")
     play(tmp_path, "breakfast_memory", "--quick", "person=[mark,leila]")

@@ -169,6 +169,7 @@ def test_nobody_is_asked_with_their_own_wishes_in_mind() -> None:
     assert thing_groups(excluded_person="farid") != thing_groups()
 
 
+@pytest.mark.slow
 def test_robots_in_houses_go_by_what_was_said(tmp_path: Path) -> None:
     frame = played(tmp_path, "transfer", "--quick", "max_steps=500")
     means = frame.groupby(["row", "measure"])["value"].mean()

