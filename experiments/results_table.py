@@ -252,6 +252,13 @@ def default_settings(system: str) -> dict[str, Any]:
     return found
 
 
+_OF_TRAINED_MODELS = (
+    *("model", "adapter", "weights", "served_as", "servers"),
+    *("continue_prefix", "fold_system", "extra_body"),
+)
+"""Settings of a run that its training determines."""
+
+
 def run_settings(
     runner: ExperimentRunner, runs: Iterable[tuple[PlannedRun, RunSettings]], defaults: Mapping[str, Any]
 ) -> dict[str, dict[str, Any]]:
@@ -272,9 +279,9 @@ def run_settings(
         if planned.model is not None:
             training, _ = planned.model
             found[training.label] = _strip_folders(runner.training_settings(*planned.model))
-            # How the model was trained says more than where it was written.
-            own.get("models", {}).get("agent", {}).pop("model", None)
-            own.get("models", {}).get("agent", {}).pop("adapter", None)
+            # How the model was trained says more than where it was written, and by which server it was asked.
+            for key in _OF_TRAINED_MODELS:
+                own.get("models", {}).get("agent", {}).pop(key, None)
         found[planned.label] = own
     return found
 

@@ -41,11 +41,14 @@ from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run, has_episodes, load_run
 from housewise.rollout.settings import RunSettings
 from housewise.rollout.system import System, find_system
-from housewise.selftrain.rollouts.engine import play_with_model
+from housewise.selftrain.rollouts.engine import RolloutEngine, play_with_model
+from housewise.selftrain.rollouts.settings import RolloutsConfig
+from housewise.selftrain.trainers import ModelReference
 from housewise.selftrain.training_folder import TrainingObserver, play_run
 
 MEMORY, MEMORY_AT_START = "memory", "memory_at_start"
 
+_OF_TRAINED = ("model", "adapter", "models.agent.model", "models.agent.adapter")
 _INPUT = re.compile(r"\$\{(\w+)\}")
 
 
@@ -106,9 +109,13 @@ class ExperimentRunner:
         for planned in self.grid.runs:
             if planned.memory_function is not None:
                 load_function(planned.memory_function.function, f"runs.{planned.name}.memory.function")
+            key = planned.model and (planned.model[0].folder, planned.model[1])
             # A model that is trained later is not there yet.
-            if planned.model is None or (planned.model[0].folder, planned.model[1]) in here:
+            if planned.model is None:
                 self._open(planned, {}).check_start()
+            elif key in here:
+                model = opened[key].train(self.folder / key[0], self.observer)[key[1]]
+                self._open(planned, _agent_settings(RolloutEngine(RolloutsConfig()), key[1], model)).check_start()
         for folder, training in {key[0]: training for key, training in opened.items() if key not in here}.items():
             try:
                 training.check(self.folder / folder, self.observer)
@@ -147,16 +154,14 @@ class ExperimentRunner:
         if planned.episodes is not None:
             return []
         self._copy_memory(planned)
-        engine = opened.find_engine(phase, folder, self.observer)
-        agent = engine.model_settings(phase, model)
-        # Where a setting is null, a model may get an adapter that fits it.
-        agent["adapter"] = agent["adapter"] or NONE
+        engine, examples = opened.find_engine(phase, folder, self.observer), opened.examples_file(folder, phase)
+        name = examples.parent.name
 
         def open_run(served: Mapping[str, Any]) -> Run:
-            return self._open(planned, {"models": {"agent": {**agent, **served}}})
+            return self._open(planned, _agent_settings(engine, name, model, served))
 
         try:
-            return play_with_model(engine, phase, model, opened.examples_file(folder, phase), open_run, play)
+            return play_with_model(engine, name, model, examples, open_run, play)
         finally:
             engine.stop()
 
@@ -223,7 +228,9 @@ class ExperimentRunner:
             for key, value in layer.items():
                 merged = merge_nested(merged, nest_value(key, self._fill_in(value)))
         system = find_system(self.experiment.system)
-        found: RunSettings = system.load(self.experiment.config, merged, self._overrides_of())
+        # What the command line says of the model holds for what is trained.
+        overrides = [word for word in self._overrides_of() if not model or word.partition("=")[0] not in _OF_TRAINED]
+        found: RunSettings = system.load(self.experiment.config, merged, overrides)
         if not planned.has_memory and not planned.learns:
             return found
         return found.with_changes(memory=self._memory_settings(planned, system(found)))
@@ -268,6 +275,8 @@ class ExperimentRunner:
         """Return all settings of a training but where and how its runs are played."""
         settings = dict(self._open_training(training, phase).settings)
         runs = {key: value for key, value in settings.pop("run", {}).items() if key not in ("execution", "memory")}
+        if (rollouts := settings.get("rollouts", {})).get("engine") == "vllm":
+            settings["rollouts"] = {"engine": rollouts["engine"]}
         return {"run": runs, **settings}
 
     def _call_function(self, cell: Cell, reference: str) -> None:
@@ -343,6 +352,15 @@ class ExperimentRunner:
             UserError: The system has no such score, or there is no such function.
         """
         return find_measures(self.experiment, bool(self.grid.function_cells))
+
+
+def _agent_settings(
+    engine: RolloutEngine, phase: str, model: ModelReference, served: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Return the settings of a run that asks the model of a phase."""
+    settings = engine.model_settings(phase, model)
+    # Where the adapter is null, a model may get one that fits it.
+    return {"models": {"agent": {**settings, "adapter": settings["adapter"] or NONE, **(served or {})}}}
 
 
 def _parse_override(word: str) -> tuple[str, Any]:

@@ -6,10 +6,9 @@ It takes vLLM's other options as well. Faults: ``ignores`` (adapters are loaded 
 answer with the first adapter that was loaded), ``forgets`` (an adapter is gone after two replies), ``neither``
 (adapters are loaded but not listed), ``split`` (an adapter is there on the connection alone that it was loaded on, as
 with several API servers), ``template`` (it reads another system message), ``targets`` (it supports no adapter of the
-layers that are trained), ``sleepless`` and ``coma`` (it does not
-fall asleep, or wake up). $LORA_SERVER_FAULT is another way to name a fault, and ``dies:FILE`` kills the server at its
-second reply with an adapter, if the file is there, which is
-then removed.
+layers that are trained), ``sleepless`` and ``coma`` (it does not fall asleep, or wake up). $LORA_SERVER_FAULT is
+another way to name a fault, and ``dies:FILE`` kills the server at its second reply with an adapter, if the file is
+there, which is then removed.
 """
 
 from __future__ import annotations

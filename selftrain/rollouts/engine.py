@@ -34,7 +34,7 @@ from housewise.selftrain.rollouts.compared_pairs import choose_pairs
 from housewise.selftrain.rollouts.served_adapter_check import compare_logprobs
 from housewise.selftrain.rollouts.server_checks import check_servable, check_servers
 from housewise.selftrain.rollouts.settings import RolloutsConfig
-from housewise.selftrain.rollouts.vllm_process import VllmProcess, served_rank
+from housewise.selftrain.rollouts.vllm_process import VllmProcess, end_orphan, served_rank
 from housewise.selftrain.trainers import ModelReference
 from housewise.selftrain.trainers.logprobs import LogprobRequest, ScoredPair, read_scores, score_pairs
 from housewise.selftrain.trainers.settings import TrainingConfig
@@ -209,6 +209,8 @@ class VllmEngine(RolloutEngine):
         name = self.model_settings(phase, model)["served_as"]
         if self._ready is not None and self._ready[0] == name and not self.recover():
             return self._ready[1]
+        if self._own is not None:
+            end_orphan(self._folder)
         expected = self._expected(phase, model, examples)
         urls = self._config.servers if self._own is None else (self._own.start(),)
         checks = {}

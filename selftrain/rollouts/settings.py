@@ -26,7 +26,7 @@ class RolloutsConfig(Settings):
     runs in a process of its own)."""
     servers: Annotated[tuple[str, ...], _IF_VLLM] = Field(default=(), repr=False)
     """vllm: Addresses of running servers, such as http://localhost:8000/v1. If empty, a server is started for the
-    rollouts of every phase and stopped before the next training."""
+    rollouts of every phase and stopped before the next training, or sleeps meanwhile (while_training)."""
     command: Annotated[Command, _IF_VLLM] = "vllm"
     """vllm: Program that is started with serve MODEL and options."""
     options: Annotated[tuple[str, ...], _IF_VLLM] = ()
@@ -36,7 +36,8 @@ class RolloutsConfig(Settings):
     own."""
     while_training: Annotated[Literal["stop", "sleep"], _IF_VLLM] = "stop"
     """vllm: What the server that is started does while a model is trained, which needs its GPU memory: stop, or sleep
-    (vLLM's sleep mode: it wakes up in seconds, and its weights wait in the main memory)."""
+    (vLLM's sleep mode: it need not be started anew, its weights wait in the main memory, and it keeps a part of its GPU
+    memory)."""
     start_seconds: Annotated[float, _IF_VLLM] = Field(default=900.0, gt=0)
     """vllm: Maximum seconds until the server that is started answers."""
     checked_pairs: Annotated[int, _IF_VLLM] = Field(default=20, ge=1, le=MAX_COUNT)

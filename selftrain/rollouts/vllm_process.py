@@ -137,7 +137,6 @@ class VllmProcess:
         if self._process is not None and not self.has_died:
             return self._url
         self.stop()
-        end_orphan(self._folder)
         port = _free_port()
         command = [*shlex.split(self._config.command), *self._arguments, "--port", str(port), *self._config.options]
         write_json(self._folder / SERVER_FILE, _describe(self._mark).model_dump())
@@ -157,6 +156,7 @@ class VllmProcess:
                     env=environment,
                 )
             except OSError as error:
+                (self._folder / SERVER_FILE).unlink()
                 raise UserError(_cannot_start(command[0], str(error.strerror))) from error
         self._address = f"http://127.0.0.1:{port}"
         self._wait(self._process)
@@ -171,17 +171,18 @@ class VllmProcess:
             if _answers(f"{self._address}/sleep?level=1", _SLEEP_SECONDS, "POST"):
                 self._is_asleep = True
                 return
-            print_note(f"the vLLM server does not sleep; it is stopped (see {self._log})")
+            print_note(f"the vLLM server has ended or does not sleep; it is stopped (see {self._log})")
         self.stop()
 
     def stop(self) -> None:
         """Stop the server with all its processes, so that its memory is free."""
         self._is_asleep = False
+        # Without a process the file is that of an earlier program, whose server end_orphan finds by it.
         if self._process is not None:
             _end_processes(self._mark)
             self._process.wait()
+            (self._folder / SERVER_FILE).unlink(missing_ok=True)
         self._process = None
-        (self._folder / SERVER_FILE).unlink(missing_ok=True)
 
     def _wait(self, process: subprocess.Popen[bytes]) -> None:
         print_event(f"starting vLLM, which writes to {self._log}")

@@ -49,7 +49,7 @@ def experiment(tmp_path: Path) -> Path:
 
 def play(experiment: Path, out: Path, *words: str) -> dict[str, list[str]]:
     """Play the experiment in a folder, and return the replies of each row."""
-    call_housewise("experiment", experiment, "--out", out, *words)
+    call_housewise("experiment", experiment, "--out", out, *words, code=0)
     return {
         row: [plan.reply for record in read_house_records(out / f"test/row={row}/episodes") for plan in record.plans]
         for row in RUNS
@@ -73,6 +73,10 @@ def test_every_row_is_asked_behind_the_servers_of_the_training(
             for row in RUNS
         ]
         assert names[0] == "base" and names[1].startswith("imitate-") and set(names) <= set(played)
+        made = json.loads((out / "mine.json").read_text())["settings"]
+        assert server.url not in str(made)
+        of_rows = [set(settings["models"]["agent"]) for label, settings in made.items() if label.startswith("test")]
+        assert not set().union(*of_rows) & {"weights", "served_as", "servers", "extra_body", "continue_prefix"}
         server.requests.clear()
         assert play(experiment, out, *served) == here
         assert not [path for path, _ in server.requests if "completions" in path], "nothing is asked again"

@@ -7,6 +7,7 @@ import json
 import sys
 from contextlib import closing
 from pathlib import Path
+from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
@@ -147,7 +148,8 @@ def test_a_server_that_sleeps_while_a_model_is_trained_gets_the_next_adapter(
 
 
 @pytest.mark.parametrize(
-    "fault, told", [("sleepless", "does not sleep; it is stopped"), ("coma", "does not wake up; it is started anew")]
+    "fault, told",
+    [("sleepless", "ended or does not sleep; it is stopped"), ("coma", "does not wake up; it is started anew")],
 )
 def test_a_server_that_cannot_sleep_is_started_anew(
     fault: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -163,3 +165,25 @@ def test_a_server_that_cannot_sleep_is_started_anew(
     finally:
         server.stop()
     assert told in capsys.readouterr().err
+
+
+def test_the_server_that_a_killed_program_has_left_is_ended(
+    talker: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score_in_this_process(monkeypatch)
+    left = VllmProcess(tmp_path, SLEEPING, "no-model-is-loaded", "base", 16, "float32")
+    url = left.start()
+    told = json.loads((tmp_path / SERVER_FILE).read_text())
+    # As if its program were gone.
+    (tmp_path / SERVER_FILE).write_text(json.dumps(told | {"owner": 2**22 + 1}))
+    served = VllmEngine(SLEEPING, tmp_path, ModelSettings(model=f"local:{talker}"), training(), "step 1:")
+    served.stop()
+    assert (tmp_path / SERVER_FILE).exists(), "an engine that has started nothing stops nothing"
+    try:
+        served.serve("untrained", ModelReference(model=f"local:{talker}"), NO_EXAMPLES)
+        with pytest.raises(URLError):
+            is_sleeping(url)
+    finally:
+        served.stop()
+        left.stop()
+    assert not (tmp_path / SERVER_FILE).exists()
