@@ -65,7 +65,8 @@ class SelfTraining:
 
     The folder has ``config.json``, a line for each phase in ``summary.json``, and a folder for each phase
     (``demonstrate``, ``imitate``, ``iteration-1``, ...) with its runs, its examples ``pairs.jsonl``, ``filter.json``,
-    the results of its training and ``evaluation/``. Phases that are done are not repeated.
+    the results of its training and ``evaluation/``. Phases that are done are not repeated. ``engine`` is where its
+    models answer.
 
     Where ``run.memory`` names a memory, all runs read it. Those that are learned from add notes, each to a copy of its
     own, which the next one starts from. The memory itself does not change, and evaluations add no notes.
@@ -74,9 +75,6 @@ class SelfTraining:
         config: Settings of the self-training.
         folder: Folder of the self-training; it is created if missing.
         observer: Follows the self-training.
-
-    Attributes:
-        engine: Where its models answer.
 
     Raises:
         UserError: The folder holds a self-training with other settings.
@@ -242,9 +240,7 @@ class SelfTraining:
 
     def _replayed_examples(self, iteration: int) -> list[EpisodeDemonstration]:
         """Return a random share of the demonstrations and lessons, to be learned again."""
-        if not self.config.replay_fraction:
-            return []
-        examples = self._demonstrations_and_lessons
+        examples = self._demonstrations_and_lessons if self.config.replay_fraction else []
         order = np.random.default_rng([self._seed, iteration]).permutation(len(examples))
         return [examples[index] for index in sorted(order[: round(self.config.replay_fraction * len(examples))])]
 
