@@ -113,6 +113,16 @@ def test_tables_of_the_paper_play_as_their_recipe_does(name: str, tmp_path: Path
         assert ours.models.agent.sampling == recipe.models.agent.sampling
 
 
+def test_the_command_line_does_not_take_the_place_of_a_trained_model(tmp_path: Path) -> None:
+    spec = load_experiment(bundled_experiments()["personalize/table_1"])
+    inputs, overrides = {"data": "data", "recovered": "data"}, ["model=local", "adapter=none", "max_steps=7"]
+    runner = ExperimentRunner(spec, tmp_path, TrainingDisplay(Console()), overrides, inputs=inputs)
+    run = next(run for run in runner.grid.measured_runs if run.model is not None and run.model[1] == "imitate")
+    asked = runner.settings(run, {"models": {"agent": {"model": "local:smollm2", "adapter": "tidy"}}})
+    assert (asked.models.agent.model, asked.models.agent.adapter) == ("local:smollm2", "tidy")
+    assert asked.world.max_steps == 7
+
+
 @pytest.mark.parametrize(
     "name", [name for name, path in bundled_experiments().items() if load_experiment(path).trainings]
 )
