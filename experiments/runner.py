@@ -42,7 +42,6 @@ from housewise.rollout.run import Run, has_episodes, load_run
 from housewise.rollout.settings import RunSettings
 from housewise.rollout.system import System, find_system
 from housewise.selftrain.rollouts.engine import RolloutEngine, play_with_model
-from housewise.selftrain.rollouts.settings import RolloutsConfig
 from housewise.selftrain.trainers import ModelReference
 from housewise.selftrain.training_folder import TrainingObserver, play_run
 
@@ -114,8 +113,10 @@ class ExperimentRunner:
             if planned.model is None:
                 self._open(planned, {}).check_start()
             elif key in here:
-                model = opened[key].train(self.folder / key[0], self.observer)[key[1]]
-                self._open(planned, _agent_settings(RolloutEngine(RolloutsConfig()), key[1], model)).check_start()
+                training, folder, phase = opened[key], self.folder / key[0], key[1]
+                engine = training.find_engine(phase, folder, self.observer)
+                model = training.train(folder, self.observer)[phase]
+                self._open(planned, _agent_settings(engine, phase, model)).check_start()
         for folder, training in {key[0]: training for key, training in opened.items() if key not in here}.items():
             try:
                 training.check(self.folder / folder, self.observer)
@@ -155,6 +156,7 @@ class ExperimentRunner:
             return []
         self._copy_memory(planned)
         engine, examples = opened.find_engine(phase, folder, self.observer), opened.examples_file(folder, phase)
+        # The folder of a learner of ADAPT has its name without spaces.
         name = examples.parent.name
 
         def open_run(served: Mapping[str, Any]) -> Run:

@@ -130,9 +130,11 @@ class Program:
         return code
 
 
-def wait_until(condition: Callable[[], bool], process: Program | subprocess.Popen[Any]) -> None:
-    """Wait for something that a process does; that it has ended before is a failure."""
+def wait_until(condition: Callable[[], bool], process: Program | subprocess.Popen[Any], seconds: float = 300) -> None:
+    """Wait for something that a process does; that it has ended before, or takes longer, is a failure."""
+    end = time.monotonic() + seconds
     while not condition():
+        assert time.monotonic() < end, f"not within {seconds} s"
         assert process.poll() is None, getattr(process, "err", None) or "it has ended before"
         time.sleep(0.005)
 

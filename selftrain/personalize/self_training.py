@@ -240,7 +240,9 @@ class SelfTraining:
 
     def _replayed_examples(self, iteration: int) -> list[EpisodeDemonstration]:
         """Return a random share of the demonstrations and lessons, to be learned again."""
-        examples = self._demonstrations_and_lessons if self.config.replay_fraction else []
+        if not self.config.replay_fraction:
+            return []
+        examples = self._demonstrations_and_lessons
         order = np.random.default_rng([self._seed, iteration]).permutation(len(examples))
         return [examples[index] for index in sorted(order[: round(self.config.replay_fraction * len(examples))])]
 

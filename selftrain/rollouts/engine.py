@@ -302,7 +302,7 @@ class VllmEngine(RolloutEngine):
             return server.base_model().id
 
     def _expected(self, phase: str, model: ModelReference, examples: Path) -> LogprobRequest:
-        """Return what the trainer computes; while it does, a server of this engine does not run."""
+        """Return what the trainer computes; while it does, a server of this engine is stopped or sleeps."""
         request = LogprobRequest(
             start=ModelReference(model=model.model, adapter=model.adapter),
             weights=self._digest(model),

@@ -74,7 +74,7 @@ def children(parent: int) -> set[int]:
 
 def test_processes_end_with_the_one_that_made_them(tmp_path: Path) -> None:
     program = subprocess.Popen([*LONG, "--out", str(tmp_path)], stdout=subprocess.DEVNULL)
-    wait_until(lambda: any(tmp_path.glob("episodes/*.jsonl")), program)
+    wait_until(lambda: any(tmp_path.glob("episodes/*.jsonl")), program, 60)
     mine = children(program.pid)
     assert mine
     program.send_signal(signal.SIGKILL)
@@ -88,7 +88,7 @@ def test_processes_end_with_the_one_that_made_them(tmp_path: Path) -> None:
 def test_a_process_that_is_killed_is_told_of(tmp_path: Path) -> None:
     command = [*LONG, "--out", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as program:
-        wait_until(lambda: any(tmp_path.glob("episodes/*.jsonl")), program)
+        wait_until(lambda: any(tmp_path.glob("episodes/*.jsonl")), program, 60)
         os.kill(max(children(program.pid)), signal.SIGKILL)
         errors = program.communicate(timeout=60)[1]
     assert program.returncode == 2 and "lower --workers" in errors and "Traceback" not in errors
@@ -104,7 +104,7 @@ def test_an_interrupted_run_keeps_the_notes_of_episodes_that_ended_after_it(tmp_
         # What a shell starts in the background ignores interrupts, and so would this program.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     ) as program:
-        wait_until(lambda: any(tmp_path.glob("episodes/*.jsonl")), program)
+        wait_until(lambda: any(tmp_path.glob("episodes/*.jsonl")), program, 120)
         before = len(list(tmp_path.glob("episodes/*.jsonl")))
         program.send_signal(signal.SIGINT)
         program.communicate(timeout=120)
