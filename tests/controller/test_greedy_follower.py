@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pytest
 import shapely
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -78,6 +79,7 @@ def test_it_keeps_away_from_a_wall_beside_its_way() -> None:
     assert ROOM.distance(body.point, [0.5, 1.0]) < NEAR_GOAL
 
 
+@pytest.mark.slow
 def test_the_option_works_in_a_generated_house(generated: RearrangementTask) -> None:
     env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [generated], max_steps=100_000)
     env.reset()

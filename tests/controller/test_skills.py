@@ -40,7 +40,7 @@ def test_going_somewhere_and_looking_at_it(env: RearrangementEnv, kind: type[Con
     assert LowLevelAction.MOVE_FORWARD not in look and len(look) < 40
 
 
-@BOTH
+@pytest.mark.parametrize("kind", [Controller, pytest.param(PublishedController, marks=pytest.mark.slow)])
 def test_every_receptacle_of_a_house_can_be_visited(generated: RearrangementTask, kind: type[Controller]) -> None:
     env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [generated], max_steps=100_000)
     env.reset()

@@ -62,6 +62,7 @@ def test_a_broken_matplotlib_is_one_line(tmp_path: Path) -> None:
     assert "UserError: pictures: matplotlib cannot be used (AttributeError: built for" in done.stderr
 
 
+@pytest.mark.slow
 def test_reports_and_commands_do_without(tmp_path: Path) -> None:
     """The run is played in this process; the report is written by one that has loaded nothing yet."""
     call_housewise(

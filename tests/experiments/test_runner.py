@@ -283,12 +283,14 @@ def notes(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_measures_see_the_memory_at_the_start(notes: Path, tmp_path: Path) -> None:
     told = experiment(tmp_path, "notes.yaml", "--out", "out")
     assert "two     2.0" in told and "none    0.0" in told
     assert ",notes,2,2" in (tmp_path / "out/notes.csv").read_text(), "value and weight"
 
 
+@pytest.mark.slow
 def test_a_memory_is_copied_whole_or_not_at_all(notes: Path, tmp_path: Path) -> None:
     words = ("notes.yaml", "--only", "row=two", "--out", "out")
     experiment(tmp_path, *words)

@@ -56,6 +56,7 @@ def play(experiment: Path, out: Path, *words: str) -> dict[str, list[str]]:
     }
 
 
+@pytest.mark.slow
 def test_every_row_is_asked_behind_the_servers_of_the_training(
     experiment: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

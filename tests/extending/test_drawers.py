@@ -68,6 +68,7 @@ def test_it_is_played_and_learns_from_what_is_remembered(played: Path) -> None:
     assert json.loads((played / "metrics.json").read_text())["overall"]["liked_stderr"] > 0
 
 
+@pytest.mark.slow
 def test_it_is_resumed_after_a_kill_with_the_memory_that_it_had(beside: Path, tmp_path: Path) -> None:
     people = ",".join(f"p{number}" for number in range(25))
     words = ("run", "--system", "drawers", "repeats=3", f"people=[{people}]")
@@ -249,6 +250,7 @@ def test_parts_that_are_none_are_named_in_a_line(tmp_path: Path, group: str, com
         assert len(lines) == 1 and "'drawers'" in lines[0], error
 
 
+@pytest.mark.slow
 def test_a_broken_package_is_in_nobody_elses_way(tmp_path: Path) -> None:
     """What is listed or shown imports nothing; the import here would never end."""
     groups = ("systems", "planners", "simulators", "models", "trackers", "filters", "trainers", "views", "exports")

@@ -59,6 +59,7 @@ def test_a_program_beside_folders_of_the_same_names(crowded: Path) -> None:
     assert program(crowded, "-m", "housewise", "--version").split() == ["housewise", housewise.__version__]
 
 
+@pytest.mark.slow
 def test_workers_play_beside_folders_of_the_same_names(crowded: Path) -> None:
     program(crowded, *RUN, "repeats=2", "--workers", "2", "--out", "mine")
     code = "import housewise; run = housewise.load_run('mine'); print(len(run.finished_jobs), run.settings.system)"

@@ -4,6 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.commands import housewise
 from tests.language.conftest import ChatServer, says
 from tests.servers import serving
@@ -16,6 +18,7 @@ def events(run: Path, kind: str) -> list[dict[str, Any]]:
     return [found["data"] for found in map(json.loads, lines) if found["type"] == kind]
 
 
+@pytest.mark.slow
 def test_cut_replies_are_counted_and_a_run_goes_on_where_its_server_has_moved(tmp_path: Path) -> None:
     run = tmp_path / "run"
     settings = ["--model", "m", "--out", run, "max_plans=2"]

@@ -118,7 +118,7 @@ def test_records_that_are_none(played: Path, tmp_path: Path, content: bytes) -> 
     [
         (f"episodes/{NAME}", "pipe"),
         pytest.param(f"episodes/{NAME}.failed", "pipe", marks=pytest.mark.slow),
-        ("config.json", "device"),
+        pytest.param("config.json", "device", marks=pytest.mark.slow),
         pytest.param("metrics.json", "pipe", marks=pytest.mark.slow),
     ],
 )

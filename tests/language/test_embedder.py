@@ -52,6 +52,7 @@ def test_other_weights_are_refused(tmp_path: Path) -> None:
         MiniLM(tmp_path)
 
 
+@pytest.mark.slow
 def test_nothing_is_drawn_while_the_weights_are_read() -> None:
     program = "from housewise.language.embedder import MiniLM; MiniLM().embed(['tea'])"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=300)

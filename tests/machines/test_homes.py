@@ -41,6 +41,7 @@ def nobody(tmp_path: Path) -> dict[str, str | None]:
     return {**NOBODY, **failing(tmp_path, "getpwuid_r", "int uid, void *p, char *b, size_t n, void **r", "ENOENT", "2")}
 
 
+@pytest.mark.slow
 def test_without_a_home_a_memory_has_to_be_named_before_anything_is_played(
     tmp_path: Path, nobody: dict[str, str | None]
 ) -> None:

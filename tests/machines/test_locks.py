@@ -32,6 +32,7 @@ def test_a_file_system_without_locks_gets_a_lock_file(tmp_path: Path, error: str
     assert done.stdout == "held\nTrue\n", done.stderr
 
 
+@pytest.mark.slow
 def test_without_locks_of_the_system_a_lock_file_is_used(tmp_path: Path) -> None:
     env = failing(tmp_path, "flock", "int fd, int operation", "ENOLCK")
     out = tmp_path / "run"
@@ -41,6 +42,7 @@ def test_without_locks_of_the_system_a_lock_file_is_used(tmp_path: Path) -> None
     assert len(done.stderr.splitlines()) == 1 and "the file system has no locks" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_lock_file_of_a_killed_process_is_taken_over_and_that_of_a_living_one_is_not(tmp_path: Path) -> None:
     env = failing(tmp_path, "flock", "int fd, int operation", "ENOLCK")
     out = tmp_path / "run"

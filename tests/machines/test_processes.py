@@ -30,6 +30,7 @@ def program(folder: Path, text: str, by: str) -> subprocess.CompletedProcess[str
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wrong", ["no such folder", pytest.param("a path too long for a socket", marks=pytest.mark.slow)]
 )
@@ -43,6 +44,7 @@ def test_processes_do_without_a_socket_in_the_temporary_folder(tmp_path: Path, w
     assert episodes(out) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reports", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_without_semaphores_one_process_plays_and_makes_the_report(tmp_path: Path, reports: bool) -> None:
     env = failing(tmp_path, "sem_open", "const char *name, int flags, ...", "EROFS", value="0")
@@ -55,6 +57,7 @@ def test_without_semaphores_one_process_plays_and_makes_the_report(tmp_path: Pat
     assert episodes(out) == 2 and (out / "report.html").is_file() == reports
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("by", "reason"),
     [
@@ -82,6 +85,7 @@ def test_a_program_with_a_guard_plays_and_so_does_one_without_a_file(tmp_path: P
     assert done.returncode == 0 and episodes(tmp_path / "run") == 2, done.stderr
 
 
+@pytest.mark.slow
 def test_a_limit_of_open_files_is_named(tmp_path: Path) -> None:
     done = housewise(*PLAYED, "--workers", "2", "--out", tmp_path / "run", shell="ulimit -n 12; exec $@")
     assert done.returncode == 2

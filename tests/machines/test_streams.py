@@ -7,6 +7,7 @@ import pytest
 from tests.machines.shims import PLAYED, episodes, housewise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["exec $@ <&- >&- 2>&-", pytest.param("exec $@ >&-", marks=pytest.mark.slow)])
 def test_a_run_needs_no_streams(tmp_path: Path, shell: str) -> None:
     out = tmp_path / "run"
@@ -21,11 +22,13 @@ def test_nothing_is_printed_without_a_complaint(words: list[str]) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_an_error_can_be_told_when_there_is_no_output(tmp_path: Path) -> None:
     done = housewise("report", tmp_path / "missing", shell="exec $@ >&-")
     assert done.returncode == 2 and done.stderr.startswith("error: ") and len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.slow
 def test_a_full_output_is_named(tmp_path: Path) -> None:
     for words in (("list",), ("--help",), (*PLAYED, "--out", tmp_path / "run")):
         done = housewise(*words, shell="exec $@ >/dev/full")

@@ -51,6 +51,7 @@ def test_a_planner_with_former_names_plays(installed: Path, tmp_path: Path) -> N
     assert "planner Wanderer: asks is now called asks_model" in warned
 
 
+@pytest.mark.slow
 def test_a_planner_in_a_file_with_former_methods_plays(installed: Path, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(
         "def plan(graph, attempts):\n"

@@ -123,7 +123,7 @@ def test_a_stopped_run_is_resumed(home: Path, name: str) -> None:
     assert len(whole) == 2 and final_placements(run) == whole
 
 
-@pytest.mark.parametrize("name", ["bundled", "version1"])
+@pytest.mark.parametrize("name", ["version1", pytest.param("bundled", marks=pytest.mark.slow)])
 def test_replies_of_a_run_are_played_again(home: Path, name: str) -> None:
     run_housewise(home, "replay", f"played/{name}", "--out", "again")
     assert final_placements(home / "again") == final_placements(home / "played" / name)

@@ -37,7 +37,7 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture(params=["threads", "processes", "ray"])
+@pytest.fixture(params=["threads", pytest.param("processes", marks=pytest.mark.slow), "ray"])
 def place(request: pytest.FixtureRequest) -> tuple[str, ...]:
     """Where episodes are played."""
     if request.param == "ray":

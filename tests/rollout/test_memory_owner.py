@@ -44,9 +44,11 @@ def run(folder: Path, *words: object, code: int = 0) -> subprocess.CompletedProc
         pytest.param((*HOUSE, "--memory", "majority"), "majority", True, marks=pytest.mark.slow),
         ((*HOUSE, "--memory", "mia", "--person", "mia.yaml"), "mia.yaml", True),
         pytest.param((*HOUSE, "--memory", "ada", "--person", "farid"), "farid", False, marks=pytest.mark.slow),
-        ((*HOUSES, "--memory", "carl", "learn=run", "--workers", "2"), "majority", False),
+        pytest.param(
+            (*HOUSES, "--memory", "carl", "learn=run", "--workers", "2"), "majority", False, marks=pytest.mark.slow
+        ),
         ((*BREAKFAST, "--memory", "juan"), "juan", True),
-        ((*BREAKFAST, "--memory", "juan", "person=miranda"), "miranda", False),
+        pytest.param((*BREAKFAST, "--memory", "juan", "person=miranda"), "miranda", False, marks=pytest.mark.slow),
         ((*LAB, "--memory", "alice"), "alice", True),
         ((*LAB, "--memory", "alice", "person=bob"), "bob", False),
     ],
@@ -79,6 +81,7 @@ def test_who_is_not_among_those_who_are_cooked_for_learns_nothing_of_them(
     assert memories.load("ada").digest == before
 
 
+@pytest.mark.slow
 def test_a_run_of_an_earlier_version_goes_on_for_the_majority_whose_reactions_stay_out_of_the_memory(
     tmp_path: Path, memories: MemoryFolder
 ) -> None:

@@ -72,6 +72,7 @@ def children(parent: int) -> set[int]:
     return set(map(int, found.split()))
 
 
+@pytest.mark.slow
 def test_processes_end_with_the_one_that_made_them(tmp_path: Path) -> None:
     program = subprocess.Popen([*LONG, "--out", str(tmp_path)], stdout=subprocess.DEVNULL)
     wait_until(lambda: any(tmp_path.glob("episodes/*.jsonl")), program, 60)
@@ -85,6 +86,7 @@ def test_processes_end_with_the_one_that_made_them(tmp_path: Path) -> None:
     assert not any(_alive(child) for child in mine)
 
 
+@pytest.mark.slow
 def test_a_process_that_is_killed_is_told_of(tmp_path: Path) -> None:
     command = [*LONG, "--out", str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as program:
@@ -94,6 +96,7 @@ def test_a_process_that_is_killed_is_told_of(tmp_path: Path) -> None:
     assert program.returncode == 2 and "lower --workers" in errors and "Traceback" not in errors
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_keeps_the_notes_of_episodes_that_ended_after_it(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "housewise", "run", "--system", "adapt", "--workers", "2", "--out", str(tmp_path)]
     tasks = ["planner=always", "task=[4]", "repeats=30"]

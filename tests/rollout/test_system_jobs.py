@@ -87,6 +87,7 @@ def test_people_whose_names_differ_in_case_alone_are_refused(tmp_path: Path) -> 
     assert "'Ada-1' and 'ada-1' would share the record" in one_line(done)
 
 
+@pytest.mark.slow
 def test_files_that_begin_with_a_dot_are_nobodys(tmp_path: Path) -> None:
     out = tmp_path / "run"
     done = housewise("run", "houses=1", "planner=scripted", "max_steps=60", "--out", out, code=0)

@@ -39,6 +39,7 @@ def test_an_interrupted_run_ends_in_the_middle_of_its_episodes(tmp_path: Path) -
     assert code == 130 and len(partial(out)) == 4
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_does_not_wait_for_a_server(tmp_path: Path) -> None:
     with serving(ChatServer()) as server:
         ending = threading.Event()

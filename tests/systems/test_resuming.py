@@ -72,7 +72,10 @@ def inputs(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("system", SYSTEMS)
+@pytest.mark.parametrize(
+    "system",
+    [pytest.param(name, marks=pytest.mark.slow) if name in ("adapt", "clipr") else name for name in SYSTEMS],
+)
 def test_a_killed_run_ends_as_one_that_was_not(system: str, inputs: Path) -> None:
     model = save_tiny_model(inputs / "model", positions=16384)
     same_after_kills(system, inputs, ["--model", f"local:{model}", *SYSTEMS[system]])

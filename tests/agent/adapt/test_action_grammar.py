@@ -63,6 +63,7 @@ def test_a_robot_that_does_not_ask_cannot():
     assert not matches_grammar(' Ask "Why?"', grammar(world, asks=False))
 
 
+@pytest.mark.slow
 def test_whole_replies_at_random_are_understood():
     """Letter by letter, at random among those that the grammar allows."""
     rng, world = random.Random(0), TextKitchen(1, seed=4)

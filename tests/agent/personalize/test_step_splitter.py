@@ -301,6 +301,7 @@ for start in ("place", "place a", "place a on", "pick", "pick a", "go", "go to a
 """
 
 
+@pytest.mark.slow
 def test_no_hostile_reply_takes_long() -> None:
     """A backtracking pattern would take minutes for one structure, and a third of a second for one line."""
     subprocess.run([sys.executable, "-c", HANGS, *HOSTILE], check=True, timeout=120)

@@ -139,6 +139,7 @@ def write_small(folder: Path, **changes: Any) -> None:
     (folder / "agents.yaml").write_text(yaml.safe_dump(spec, sort_keys=False), encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_every_agent_is_trained_and_played_for_seen_and_unseen_people(trained: Path) -> None:
     frame = pd.read_csv(trained / "out/agents.csv")
     played = frame[frame["measure"] == "satisfaction"]
@@ -183,6 +184,7 @@ def test_what_was_learned_from_is_kept(trained: Path) -> None:
     assert counts["oracle questions", "compared"] == oracle["compared"]
 
 
+@pytest.mark.slow
 def test_what_is_there_is_not_done_again_and_what_is_missing_is(trained: Path) -> None:
     fold = trained / "out/fold/fold=0/fold"
 

@@ -19,6 +19,7 @@ from tests.systems.command_runs import adapt, record_of
 needs_minilm = pytest.mark.skipif(not has_minilm(), reason="needs MiniLM")
 
 
+@pytest.mark.slow
 def test_nearly_half_of_the_wishes_are_those_of_the_warm_up() -> None:
     wishes = [wish for person in load_profiles(ADAPT_PROFILES) for wish in person.preferences]
     known = [(wish.wants_text, wish.if_text, wish.tasks) in measures.warm_up_wishes() for wish in wishes]
@@ -67,6 +68,7 @@ def test_the_oracle_satisfies_all_that_can_be_satisfied() -> None:
     assert len({value.task for value in found}) == 128
 
 
+@pytest.mark.slow
 @needs_minilm
 def test_unseen_questions_are_understood() -> None:
     found = list(understand_questions("unseen_sixth_hand"))

@@ -26,6 +26,7 @@ def play(folder: Path, *words: str, events: int = 0) -> str:
     return " ".join(done.stdout.split())
 
 
+@pytest.mark.slow
 def test_killed_within_a_session_it_ends_the_same(tmp_path: Path) -> None:
     shown = play(tmp_path, "--out", "whole")
     play(tmp_path, "--out", "killed", events=30)

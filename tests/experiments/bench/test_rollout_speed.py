@@ -22,6 +22,7 @@ def test_several_at_a_time_are_compared_with_one_after_another() -> None:
     assert "times_one" not in {value.measure for value in time_runs(1, **settings)}
 
 
+@pytest.mark.slow
 def test_demonstrations_are_remembered(tmp_path: Path) -> None:
     config = house_settings(settings={"planner": "memory_lookup", "houses": 1, "max_steps": 40})
     noted = add_memory(config, 1, tmp_path)

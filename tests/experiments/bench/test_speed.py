@@ -36,6 +36,7 @@ def test_objects_are_added_in_their_places(generated: RearrangementTask, count: 
         assert thing.pose.position[1] - thing.size[1] / 2 == pytest.approx(box.top)
 
 
+@pytest.mark.slow
 def test_the_agent_is_timed_beside_trimesh_and_followers_beside_each_other() -> None:
     house = {"houses": 1, "seed": 3}
     agent = list(time_agent(20, 2, max_steps=30, **house))

@@ -71,6 +71,7 @@ def test_published_values_stand_beside_ours() -> None:
     assert len([*filter(None, ambik)]) == 10 and ambik[0] == "84.6"
 
 
+@pytest.mark.slow
 def test_ablations_start_from_poor_rules_and_misleading_people(tmp_path: Path) -> None:
     frame = played(tmp_path, "ablations", "--quick")
     means = frame.groupby(["row", "measure"])["value"].mean()
@@ -119,6 +120,7 @@ def test_understanding_counts_what_was_understood(tmp_path: Path) -> None:
         list(measure_reader("words", str(ambik_file(tmp_path, [ambik_row(4, variants=[])]))))
 
 
+@pytest.mark.slow
 def test_an_edited_rule_changes_what_depends_on_it_and_little_else(tmp_path: Path) -> None:
     frame = played(tmp_path, "edited")
     counts = frame[frame["chooser"] == "rules"].groupby("measure")["value"].size()
@@ -147,6 +149,7 @@ def house_settings(person: str) -> PersonalizeSettings:
     return PersonalizeSettings.model_validate({"system": "personalize", "tasks": {"person": person, "rng_stream": 1}})
 
 
+@pytest.mark.slow
 def test_memories_say_what_the_person_said_or_all_that_they_want() -> None:
     values = {value.measure: value.value for value in measure_rules("gita", 1)}
     assert values["rules_understood"] == 30, "three groups in each of ten questions"

@@ -67,6 +67,7 @@ def test_demonstrations_without_verdicts_leave_fewer_notes(value: Path) -> None:
     assert more > less
 
 
+@pytest.mark.slow
 def test_the_first_notes_that_came_are_taken(tmp_path: Path) -> None:
     folder = experiment(
         tmp_path,
@@ -90,6 +91,7 @@ def test_the_first_notes_that_came_are_taken(tmp_path: Path) -> None:
     assert len(read_table(folder / "memory_size.csv").frame) == 2
 
 
+@pytest.mark.slow
 def test_a_memory_that_is_swapped_in_is_the_other_persons(tmp_path: Path) -> None:
     folder = experiment(
         tmp_path,

@@ -1,5 +1,7 @@
 """Notes that are edited by hand, and the episodes that depend on them."""
 
+import pytest
+
 from housewise.experiments.personalize.note_edits import choose_objects, follow_notes
 from housewise.worlds.house.spoken_names import kind_from_name
 
@@ -11,6 +13,7 @@ def test_notes_are_about_places_that_nobody_wants() -> None:
     assert [each.wanted for each in found] == [each.wanted for each in choose_objects(6)]
 
 
+@pytest.mark.slow
 def test_an_edited_note_is_followed_in_the_next_episode() -> None:
     for edited in (False, True):
         values = list(follow_notes("memory_lookup", edited, 2, meaning=False))

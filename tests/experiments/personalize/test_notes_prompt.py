@@ -29,6 +29,7 @@ def noted() -> Noted:
     return notes_prompt.noted_house()
 
 
+@pytest.mark.slow
 def test_the_page_shows_the_prompt_as_it_is(noted: Noted, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notes_prompt, "noted_house", lambda: noted)
     page = PAGE.read_text(encoding="utf-8")
@@ -69,6 +70,7 @@ def test_a_server_judges_in_json(noted: Noted, server: ChatServer) -> None:
     assert f"sugar jar 1 is where it belongs.\ndustpan 1 belongs on {first}." in told
 
 
+@pytest.mark.slow
 def test_the_bundled_model_judges_in_json_under_a_grammar(noted: Noted) -> None:
     model = open_model("local")
     read = judge(model, noted)

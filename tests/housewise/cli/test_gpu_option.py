@@ -81,7 +81,7 @@ def test_a_run_goes_on_with_another_device(beside: Path, run: Path) -> None:
     assert [gpu for _, gpu in opened(beside, "run", *words, "--out", run)] == ["7"]
 
 
-@pytest.mark.parametrize("command", ["replay", "report"])
+@pytest.mark.parametrize("command", ["replay", pytest.param("report", marks=pytest.mark.slow)])
 def test_commands_that_play_a_run_again_take_it(beside: Path, run: Path, tmp_path: Path, command: str) -> None:
     more = ("--out", tmp_path / "again") if command == "replay" else ("--single", "--no-film")
     found = opened(beside, command, run, "--simulator", "listing", "--gpu", "6", *more)

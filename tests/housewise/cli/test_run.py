@@ -113,6 +113,7 @@ def test_what_is_finished_survives_a_server_that_breaks(tmp_path: Path, server: 
     assert len(list(read_house_records(tmp_path / "episodes"))) == 2
 
 
+@pytest.mark.slow
 def test_a_full_disk_leaves_what_is_finished(tmp_path: Path) -> None:
     """A limit on file size stands in for a disk that is full: the system refuses the write in the same way."""
     out = tmp_path / "run"

@@ -143,6 +143,7 @@ def test_a_server_that_cannot_be_used_is_told_in_a_line(
     assert said in broken.details and broken.remedy and KEY not in repr(found)
 
 
+@pytest.mark.slow
 def test_an_address_where_nobody_answers(tmp_path: Path) -> None:
     file = tmp_path / "doctor.json"
     words = ("--base-url", "http://me:hunter2@127.0.0.1:9/v1", "--model", "m", "--json", file)

@@ -76,6 +76,7 @@ def test_a_folder_that_is_not_housekeeps(overheard: tuple[subprocess.CompletedPr
     assert "HOUSEKEEP_DATA" in found.remedy
 
 
+@pytest.mark.slow
 def test_a_broken_embedded_simulator_is_said_and_counts(tmp_path: Path) -> None:
     package(tmp_path / "fakes", "embreex", "raise ImportError('libembree4.so.4: cannot open shared object file')")
     result = doctor(module="housewise.doctor", fakes=tmp_path / "fakes")

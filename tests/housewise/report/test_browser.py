@@ -30,6 +30,8 @@ ALONE = (
     "--disable-component-update", "--disable-sync",
 )  # fmt: skip
 PHONE = {"width": 390, "height": 844}
+KINDS = ("filmed", "without pictures", "failed")
+"""Pages of episodes."""
 
 
 def copies(folder: Path, count: int) -> None:
@@ -125,6 +127,7 @@ def kinds(report: Path) -> dict[str, Path]:
     }
 
 
+@pytest.mark.slow
 def test_the_index_is_small_and_opens_quickly(report: Path, page: Any, capsys: pytest.CaptureFixture[str]) -> None:
     begun = time.perf_counter()
     page.goto(report.as_uri())
@@ -146,8 +149,15 @@ def check_accessible(page: Any, path: Path) -> None:
         assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("kind", ["index", "filmed", "without pictures", "failed"])
+@pytest.mark.parametrize(
+    ("kind", "scheme"),
+    [
+        ("index", "light"),
+        ("index", "dark"),
+        *((kind, "light") for kind in KINDS),
+        *(pytest.param(kind, "dark", marks=pytest.mark.slow) for kind in KINDS),
+    ],
+)
 def test_nothing_for_axe_to_find_and_nothing_to_scroll_across(report: Path, page: Any, kind: str, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
     check_accessible(page, kinds(report)[kind])
@@ -263,7 +273,7 @@ def test_films_are_loaded_when_they_are_played(report: Path, page: Any) -> None:
     assert any(url.endswith(".mp4") for url in asked)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.slow)])
 def test_the_pages_of_lab_sessions_have_nothing_for_axe_and_fit_a_phone(lab: Path, page: Any, scheme: str) -> None:
     page.emulate_media(color_scheme=scheme)
     pages = lab.with_suffix("")

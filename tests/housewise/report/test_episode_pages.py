@@ -47,6 +47,7 @@ def filmed(folder: Path) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 def test_the_worst_have_films_and_those_that_are_asked_for(three_runs: Path) -> None:
     index = Page(write_report(three_runs, options=ReportOptions(worst=1)))
     assert filmed(three_runs) == {NAME}
@@ -64,6 +65,7 @@ def test_the_worst_have_films_and_those_that_are_asked_for(three_runs: Path) -> 
     assert filmed(three_runs) == {NAME, *OTHERS}
 
 
+@pytest.mark.slow
 def test_a_film_that_somebody_deleted_is_made_again(three_runs: Path) -> None:
     write_report(three_runs, options=ReportOptions(worst=1))
     (three_runs / "report" / f"{NAME}.mp4").unlink()

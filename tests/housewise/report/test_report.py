@@ -47,6 +47,7 @@ def test_a_page_that_needs_nothing_else(run_folder: Path, tmp_path: Path) -> Non
     assert out.stat().st_size < 4e6
 
 
+@pytest.mark.slow
 def test_the_index_links_a_page_for_each_episode_and_the_page_its_film(two_runs: Path) -> None:
     index = Page(write_report(two_runs))
     rows = [row for row in index.all("tr") if "data-keys" in row]

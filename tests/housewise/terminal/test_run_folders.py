@@ -56,6 +56,7 @@ def test_a_run_with_more_episodes_than_it_began_with_is_replayed_whole(tmp_path:
     assert replayed.returncode == 0 and "same final placements: 2 of 2 episodes" in replayed.stdout, replayed.stderr
 
 
+@pytest.mark.slow
 def test_the_command_at_the_end_makes_the_report_and_so_does_none(tmp_path: Path) -> None:
     last = housewise(tmp_path, *QUICK, "--out", "odd [b] name").stdout.splitlines()[-1]
     command = shlex.split(last.removeprefix("look at it: "))

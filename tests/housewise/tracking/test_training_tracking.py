@@ -15,6 +15,7 @@ from tests.housewise.tracking.reading import event_files
 from tests.selftrain.personalize.learner import Learner
 
 
+@pytest.mark.slow
 def test_a_self_training_that_goes_on_goes_on_with_its_curves(tmp_path: Path) -> None:
     learner, out = Learner(tmp_path), tmp_path / "out"
     more = ("--log-to", "tensorboard", "replay_fraction=0.5", "iterations=1")

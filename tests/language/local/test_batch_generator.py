@@ -126,6 +126,7 @@ def test_those_who_wait_are_told_that_the_model_is_closed(
         assert scored.exception() is None or isinstance(scored.exception(), ChatModelError)
 
 
+@pytest.mark.slow
 def test_a_program_can_be_interrupted(folder: Path) -> None:
     program = (
         "import signal, sys\n"

@@ -100,7 +100,11 @@ def test_too_long_an_answer_is_not_read_to_its_end(server: ChatServer, open_serv
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"), [(fails(500, "model crashed"), "model crashed"), (sends(b"x" * 17_000_000), "more than 16 MB")]
+    ("answer", "said"),
+    [
+        (fails(500, "model crashed"), "model crashed"),
+        pytest.param(sends(b"x" * 17_000_000), "more than 16 MB", marks=pytest.mark.slow),
+    ],
 )
 def test_what_an_attempt_has_shown_outlives_one_that_is_cut_short(
     server: ChatServer, open_server: Open, answer: Any, said: str

@@ -57,6 +57,7 @@ def test_who_always_asks_asks_before_every_action_and_goes_by_the_answers() -> N
         assert len(set(said[::2])) > len(said) // 4
 
 
+@pytest.mark.slow
 def test_every_question_of_the_topics_can_be_said() -> None:
     dishes = ("eggs", "cereal", "toast", "tea", "coffee", "yoghurt")
     for question in (question for topic in default_topics() for question, _ in topic.questions_about(dishes)):

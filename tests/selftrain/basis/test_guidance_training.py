@@ -87,6 +87,7 @@ def test_a_run_asks_the_model_as_it_was_trained(model: Path, taught: Path, tmp_p
     assert saved["compact"] and saved["perception"] == "truth"
 
 
+@pytest.mark.slow
 def test_an_evaluation_that_is_killed_and_resumed_ends_the_same(model: Path, taught: Path, tmp_path: Path) -> None:
     adapter = taught / "imitate" / "adapter"
     told = ["run", "--system", "basis", "--model", f"local:{model}", "--adapter", adapter, f"variant={SIMPLE}"]
@@ -135,6 +136,7 @@ def test_sessions_of_another_run_can_be_learned(model: Path, taught: Path, tmp_p
     assert "name the folder of a run" in complaint
 
 
+@pytest.mark.slow
 def test_rounds_of_corrections_go_on_from_each_other_and_can_be_added(
     model: Path, taught: Path, tmp_path: Path
 ) -> None:

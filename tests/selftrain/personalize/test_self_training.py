@@ -136,6 +136,7 @@ def test_in_hindsight_everything_that_was_tried_and_known_is_learned(learner: Le
         assert taught and adapter_defaults(out / phase / "adapter")["familiar_kinds"] == tuple(sorted(taught))
 
 
+@pytest.mark.slow
 def test_what_is_shown_and_tried_is_remembered_and_tests_are_not(learner: Learner) -> None:
     out, source = learner.folder / "remembering", learner.folder / "memories"
     MemoryFolder(source).save(
@@ -221,6 +222,7 @@ def test_other_settings_are_refused_by_name(learner: Learner, whole: Path) -> No
     assert content(whole) == before
 
 
+@pytest.mark.slow
 def test_phases_that_are_not_over_learn_at_another_rate(learner: Learner, whole: Path, tmp_path: Path) -> None:
     out = shutil.copytree(whole, tmp_path / "half")
     shutil.rmtree(out / "iteration-2")
@@ -260,6 +262,7 @@ def test_other_settings_are_welcome_until_something_is_done(learner: Learner, tm
             SelfTraining(settings(2), tmp_path, Unheard())
 
 
+@pytest.mark.slow
 def test_an_iteration_without_good_plans_leaves_the_model_as_it_is(learner: Learner) -> None:
     out = learner.folder / "nothing"
     errors = learner.train(out, "filter.name=positive")

@@ -33,6 +33,7 @@ def rollouts(model: Path, folder: Path, *settings: str) -> list[list[dict[str, A
     return [[{key: each[key] for key in each if "second" not in key} for each in said] for said in events]
 
 
+@pytest.mark.slow
 def test_a_student_behind_a_server_does_what_it_does_in_process(tmp_path: Path) -> None:
     model = save_talker(tmp_path / "talker", context=16384)
     local = rollouts(model, tmp_path / "local")

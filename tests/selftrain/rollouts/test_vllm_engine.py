@@ -125,6 +125,7 @@ def is_sleeping(url: str) -> bool:
         return bool(json.load(answer)["is_sleeping"])
 
 
+@pytest.mark.slow
 def test_a_server_that_sleeps_while_a_model_is_trained_gets_the_next_adapter(
     talker: Path, adapted: ModelReference, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

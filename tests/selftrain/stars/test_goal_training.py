@@ -45,6 +45,7 @@ def weights(out: Path) -> bytes:
     return (out / "imitate" / "adapter" / "adapter_model.safetensors").read_bytes()
 
 
+@pytest.mark.slow
 def test_what_is_learned_is_likelier_where_the_robot_asks(model: Path, tmp_path: Path) -> None:
     # All weights: an adapter does not move the words of a model as small as this one.
     teach(model, tmp_path, "training.method=full", "training.epochs=8")

@@ -27,6 +27,7 @@ def check(folder: Path, what: str, stops: str, every: int) -> None:
     assert not found["wrong"]
 
 
+@pytest.mark.slow
 def test_some_writes_of_a_training(tmp_path: Path) -> None:
     check(tmp_path, "preferences", "kill_at,full_from", 29)
 

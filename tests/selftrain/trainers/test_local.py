@@ -120,6 +120,7 @@ def test_checkpoints_of_another_training_are_not_gone_on_from(
     assert adapter_weights(tmp_path / "begun") == adapter_weights(tmp_path / "fresh")
 
 
+@pytest.mark.slow
 def test_what_was_launched_tells_its_progress_and_ends_with_the_one_that_launched_it(
     model: str, tmp_path: Path
 ) -> None:

@@ -67,8 +67,8 @@ def test_a_job_that_is_never_found_is_not_asked_for_without_end(server: FineTuni
     assert server.requests.count(JOBS) < 10 < server.requests.count("GET /v1/fine_tuning/jobs")
 
 
-@pytest.mark.parametrize("returns_metadata", [True, False])
-@pytest.mark.parametrize("kills_after", [True, False])
+@pytest.mark.parametrize("returns_metadata", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills_after", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_killed_at_any_request(server: FineTuning, tmp_path: Path, kills_after: bool, returns_metadata: bool) -> None:
     """Each command is killed one request later than the one before it, before or after what it asks for is done."""
     server.returns_metadata = returns_metadata

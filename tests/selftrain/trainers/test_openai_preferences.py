@@ -86,6 +86,7 @@ def test_a_trainer_that_knows_no_preferences_is_refused() -> None:
         open_preference_trainer(config, 0, None, lambda done, total, words: None)
 
 
+@pytest.mark.slow
 def test_kept_preferences_teach_a_model_behind_a_server(server: FineTuning, tmp_path: Path) -> None:
     kept, out = tmp_path / "preferences.jsonl", tmp_path / "out"
     write_examples(kept, PREFERENCES)

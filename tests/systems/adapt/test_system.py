@@ -36,6 +36,7 @@ def test_a_cook_who_knows_the_person_satisfies_them_and_one_who_knows_nothing_do
     assert settings[0] == settings[1], "all are given the same scene"
 
 
+@pytest.mark.slow
 @needs_minilm
 def test_asking_pays_and_answers_are_remembered(tmp_path: Path) -> None:
     out = tmp_path / "always"

@@ -99,6 +99,7 @@ def test_a_model_plays_the_persona_that_was_chosen(
     assert system.startswith(f"You are {name}") and load_user_prompts("full").personas[name] in system
 
 
+@pytest.mark.slow
 def test_sessions_side_by_side_are_as_one_after_another_that_were_killed(server: ChatServer, tmp_path: Path) -> None:
     server.play(wanders)
     words = [*asking(server, ROLES["both"]), "repeats=3", "max_actions=6", "attempts=2"]

@@ -56,6 +56,7 @@ def test_planners_that_do_not_describe_are_refused() -> None:
         Basis(SETTINGS.with_changes(planner="silent")).check()
 
 
+@pytest.mark.slow
 def test_the_experiment_keeps_the_memory_between_sessions(tmp_path: Path) -> None:
     housewise("experiment", "descriptions", "--quick", "--out", tmp_path, code=0)
     first, second = read_records(next(path.parent for path in tmp_path.glob("**/*with a memory*/**/episodes")))

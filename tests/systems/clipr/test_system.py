@@ -141,6 +141,7 @@ def test_a_users_files_are_read_and_scored_by_tier(tmp_path: Path) -> None:
     assert "accuracy_out_of_distribution" not in scores and scores["accuracy"] == scores["accuracy_in_distribution"]
 
 
+@pytest.mark.slow
 def test_places_in_houses_are_chosen_for_a_person_who_speaks_of_them(tmp_path: Path) -> None:
     played(tmp_path / "run", "housekeep:gita", "examples=4", "method=clipr", "training=false", "max_questions=2")
     record = record_of(tmp_path / "run", "housekeep-gita-run0")
@@ -154,6 +155,7 @@ def test_places_in_houses_are_chosen_for_a_person_who_speaks_of_them(tmp_path: P
     assert "no person 'zoe'" in refused
 
 
+@pytest.mark.slow
 def test_a_run_for_the_person_of_a_file_is_not_resumed_with_another_file(tmp_path: Path) -> None:
     path, out = tmp_path / "mia.yaml", tmp_path / "run"
     path.write_text("name: mia\nwants:\n  drinkware:\n    any room: [sofa]\n")

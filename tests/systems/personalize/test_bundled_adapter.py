@@ -101,7 +101,7 @@ def test_a_run_that_was_begun_without_an_adapter_says_how_it_is_resumed(tmp_path
     ("words", "adapter", "line"),
     [
         ([], BUNDLED, f"model: local with the adapter {BUNDLED}"),
-        (["prompt=notes"], None, "model: local without an adapter"),
+        pytest.param(["prompt=notes"], None, "model: local without an adapter", marks=pytest.mark.slow),
     ],
 )
 def test_a_run_says_which_adapter_it_begins_with(

@@ -69,6 +69,7 @@ def test_the_documented_wrapper_changes_plans(careful: Path, tmp_path: Path) -> 
     assert (careful / "run" / "wrapper-1.py").read_text() == (careful / "my_wrapper.py").read_text()
 
 
+@pytest.mark.slow
 def test_a_record_is_shown_and_replayed_without_the_code(careful: Path, tmp_path: Path) -> None:
     shutil.copytree(careful / "run", tmp_path / "run")
     for words in (("report", "run", "--no-film"), ("compare", "run", "run"), ("replay", "run", "--out", "again")):

@@ -32,7 +32,9 @@ def graph(plan: PlanEvent, rooms: list[str]) -> SceneGraph:
     return known
 
 
-@pytest.mark.parametrize(("order", "prompt"), [("random", "planner"), ("listed", "compact")])
+@pytest.mark.parametrize(
+    ("order", "prompt"), [("random", "planner"), pytest.param("listed", "compact", marks=pytest.mark.slow)]
+)
 def test_all_that_is_demonstrated_can_be_said(tmp_path: Path, order: str, prompt: str) -> None:
     shown = {"order": order, "thorough": True}
     settings = {"planner": "demonstrator", "prompt": prompt, "houses": 1, "max_steps": 700, "demonstrator": shown}

@@ -73,6 +73,7 @@ def summaries(out: Path) -> list[tuple[tuple[str, ...], str]]:
     ]
 
 
+@pytest.mark.slow
 def test_rules_are_asked_for_once_in_a_run_and_in_the_next(
     server: ChatServer, folder: MemoryFolder, tmp_path: Path
 ) -> None:

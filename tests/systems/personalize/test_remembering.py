@@ -124,6 +124,7 @@ def demonstrated(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_demonstration_tells_of_what_is_not_moved_unless_it_is_told_not_to(
     demonstrated: Path, tmp_path: Path
 ) -> None:
@@ -151,6 +152,7 @@ def test_a_memory_has_the_notes_of_an_episode_in_their_order(demonstrated: Path,
         assert list(MemoryFolder(folder / "run" / "memory").load("ada").notes) == notes
 
 
+@pytest.mark.slow
 def test_the_store_goes_by_what_was_shown_and_nothing_else(demonstrated: Path, tmp_path: Path) -> None:
     run(tmp_path / "blank", tmp_path / "none", **HOUSE, planner="memory_lookup", max_steps=300).play()
     (blank,) = read_records(tmp_path / "blank" / "episodes")

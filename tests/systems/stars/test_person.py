@@ -34,6 +34,7 @@ def test_a_person_at_the_terminal_is_asked_and_understood(server: ChatServer, tm
     assert {note.person for note in MemoryFolder(tmp_path / "run" / "memory").load("terminal").notes} == {"terminal"}
 
 
+@pytest.mark.slow
 def test_nothing_is_asked_twice_where_the_terminal_ends_and_where_it_is_killed(
     server: ChatServer, tmp_path: Path
 ) -> None:

@@ -85,6 +85,7 @@ def test_a_server_without_log_probabilities_is_drawn_from(server: ChatServer, tm
     assert {body["temperature"] for body in server.requests} == {0.0, 0.9, 1.0}
 
 
+@pytest.mark.slow
 def test_endless_text_of_a_server_is_cut_and_not_understood(server: ChatServer, tmp_path: Path) -> None:
     server.play(lambda handler, body: handler.reply(200, {"choices": [{"message": {"content": "mug " * 100_000}}]}))
     stars(*asking(server, "condition=STAR", "--out", tmp_path / "run"))

@@ -285,6 +285,7 @@ for path in map(Path, sys.argv[1:]):
 """
 
 
+@pytest.mark.slow
 def test_bombs_are_refused_within_limits_of_memory_and_time(tmp_path: Path) -> None:
     """Each file is refused with a message, within 2 GB of address space and 5 seconds of computing time."""
     paths = [tmp_path / f"{name}.npy" for name in BOMBS]

@@ -34,7 +34,7 @@ def test_houses_have_objects_of_the_chosen_kinds(kinds: ObjectKinds) -> None:
     assert categories & held_out_kinds() == (categories if kinds == "held_out" else set())
 
 
-@pytest.mark.parametrize("invented", [True, False])
+@pytest.mark.parametrize("invented", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_lessons_and_their_notes_leave_held_out_kinds_out(invented: bool) -> None:
     config = LessonsConfig(houses=1, each=20, invented=invented, noted_fraction=(0.9, 0.9))
     lessons = generate_lessons(3, config, resolve_preferences("majority"), object_kinds="learned")

@@ -91,6 +91,7 @@ def test_objects_move_in_the_other_process(toy: RearrangementTask, isolated_simu
     assert thing not in isolated_simulator.visible()
 
 
+@pytest.mark.slow
 def test_a_crash_is_reported_and_the_next_episode_is_played(toy: RearrangementTask) -> None:
     env = RearrangementEnv(isolated(CrashingSimulator), [toy])
     env.reset()
@@ -123,6 +124,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs Linux's /proc")
 @pytest.mark.parametrize("who", [pytest.param("simulator", marks=pytest.mark.slow), "program"])
 def test_no_temporary_files_are_left_after_a_kill(tmp_path: Path, who: str) -> None:

@@ -17,7 +17,7 @@ from housewise.worlds.lab.variants import VARIANTS
 from tests.worlds.lab.labs import BLOCKED, before, scenario, space, with_flag, with_new
 
 
-@pytest.mark.parametrize(("seed", "split"), [(1, "training"), (2, "test")])
+@pytest.mark.parametrize(("seed", "split"), [(1, "training"), pytest.param(2, "test", marks=pytest.mark.slow)])
 def test_everything_that_is_not_enclosed_can_be_gone_to_and_is_then_in_view_and_in_reach(
     seed: int, split: Split
 ) -> None:

@@ -66,6 +66,7 @@ def _check_flags(state: LabState, thing: Thing) -> None:
     assert "fired" not in thing.flags or thing.kind in ("laser_cannon", "freeze_ray")
 
 
+@pytest.mark.slow
 def test_random_actions_leave_no_contradiction_and_reach_every_outcome() -> None:
     _run(seed=3, actions=10_000)
 

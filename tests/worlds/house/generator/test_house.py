@@ -84,6 +84,7 @@ def check_furniture(scene: Scene) -> None:
         assert room.kind != "kitchen" or kinds & {"stove", "cooktop"}
 
 
+@pytest.mark.slow
 def test_a_seed_gives_the_same_house_in_every_process() -> None:
     seeds = (0, 7, 12345)
     code = (
