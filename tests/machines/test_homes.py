@@ -55,7 +55,7 @@ def test_without_a_home_a_memory_has_to_be_named_before_anything_is_played(
     assert (tmp_path / "memories" / "ada" / "notes.jsonl").is_file()
 
 
-@pytest.mark.parametrize("words", [PLAYED, ["list"]])
+@pytest.mark.parametrize("words", [pytest.param(PLAYED, marks=pytest.mark.slow), ["list"]])
 def test_what_needs_no_home_works_without_one(tmp_path: Path, nobody: dict[str, str | None], words: list[str]) -> None:
     done = housewise(*words, *(["--out", "run"] if words == PLAYED else []), env=nobody, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

@@ -146,7 +146,7 @@ def test_runs_of_two_versions_are_compared(home: Path) -> None:
 # Runs whose records have version 2, with every field that an episode in a house had then
 
 
-@pytest.mark.parametrize("name", RUNS_OF_VERSION_2)
+@pytest.mark.parametrize("name", ["scripted", pytest.param("sampled", marks=pytest.mark.slow)])
 def test_a_run_of_version_2_is_left_as_it_is_reported_and_played_again(tmp_path: Path, name: str) -> None:
     home = Path(shutil.copytree(VERSION_2, tmp_path / "home"))
     run = home / "played" / name

@@ -69,7 +69,7 @@ def test_a_missing_file_is_named(adapter: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "shipped").exists()
 
 
-@pytest.mark.parametrize("former", ["prefer", "ship"])
+@pytest.mark.parametrize("former", ["ship", pytest.param("prefer", marks=pytest.mark.slow)])
 def test_the_former_commands_still_run(former: str) -> None:
     command = [sys.executable, "-m", f"housewise.selftrain.{former}", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)

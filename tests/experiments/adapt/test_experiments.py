@@ -159,6 +159,7 @@ def test_every_agent_is_trained_and_played_for_seen_and_unseen_people(trained: P
     assert adapters["Never Ask"].endswith("warm-up/adapter")
 
 
+@pytest.mark.slow
 def test_what_was_learned_from_is_kept(trained: Path) -> None:
     fold = trained / "out/fold/fold=0/fold"
     [reflections] = [json.loads(path.read_text()) for path in (fold / "reflections").glob("*.json")]
@@ -200,6 +201,7 @@ def test_what_is_there_is_not_done_again_and_what_is_missing_is(trained: Path) -
     assert (trained / "out/agents.csv").read_bytes() == table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("key", "value"), [("warm_up.each", 2), ("preference.beta", 0.5)])
 def test_other_settings_of_a_training_are_refused_in_one_line(trained: Path, key: str, value: float) -> None:
     write_small(trained, **{key: value})

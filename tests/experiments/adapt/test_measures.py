@@ -26,6 +26,7 @@ def test_nearly_half_of_the_wishes_are_those_of_the_warm_up() -> None:
     assert (sum(known), len(known)) == (106, 228)
 
 
+@pytest.mark.slow
 @needs_minilm
 def test_what_answers_were_worth(tmp_path: Path) -> None:
     for planner in ("always", "never"):

@@ -62,7 +62,7 @@ LAB = "make_carrot__banana__simple"
 PACKING = Path(__file__).parents[3] / "experiments" / "bench" / "packing_speed.yaml"
 
 
-@pytest.mark.parametrize("part", ["rule step", "turn", "picture"])
+@pytest.mark.parametrize("part", [pytest.param("rule step", marks=pytest.mark.slow), "turn", "picture"])
 def test_parts_of_the_lab_are_timed_beside_peers(part: Literal["rule step", "turn", "picture"]) -> None:
     if part == "rule step":
         pytest.importorskip("unified_planning")

@@ -52,6 +52,7 @@ def judge(model: ChatModel, noted: Noted) -> dict[str, str]:
     return read
 
 
+@pytest.mark.slow
 def test_a_server_judges_in_json(noted: Noted, server: ChatServer) -> None:
     def answer(handler: Handler, body: Body) -> None:
         if "response_format" not in body:

@@ -53,10 +53,8 @@ def play_and_die(events: int, *words: object) -> None:
     assert done.returncode == (-signal.SIGKILL if events else 0), done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    "roles",
-    [pytest.param(ROLES[name], marks=[pytest.mark.slow] * (name != "both"), id=name) for name in ROLES],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("roles", ROLES.values(), ids=ROLES)
 def test_a_killed_session_asks_nothing_twice_and_ends_as_one_of_the_same_words(
     roles: Sequence[str], scripted: Any, server: ChatServer, tmp_path: Path
 ) -> None:
