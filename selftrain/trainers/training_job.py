@@ -125,13 +125,15 @@ def load_launched_job(folder: Path, parent: int) -> tuple[PreferenceConfig | Tra
 
 def exit_with_parent(parent: int) -> None:
     """End this process as soon as the one that started it has ended."""
-    threading.Thread(target=_exit_with_parent, args=(parent,), daemon=True).start()
-
-
-def _exit_with_parent(process: int) -> None:
-    """Exit when the launching process is gone: a killed one cannot say so, and its training may be started again."""
+    # Imported before the thread starts: psutil calls getenv when it is imported, and a process crashes where another
+    # thread adds an environment variable meanwhile, as imports of torch do.
     import psutil
 
+    threading.Thread(target=_exit_with_parent, args=(psutil, parent), daemon=True).start()
+
+
+def _exit_with_parent(psutil: Any, process: int) -> None:
+    """Exit when the launching process is gone: a killed one cannot say so, and its training may be started again."""
     with contextlib.suppress(psutil.NoSuchProcess):
         launcher = psutil.Process(process)
         while launcher.is_running() and launcher.status() != psutil.STATUS_ZOMBIE:
