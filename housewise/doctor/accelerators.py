@@ -14,6 +14,8 @@ from housewise.language.local.weights import fastest_cpu_dtype
 
 _CGROUP_MEMORY = Path("/sys/fs/cgroup/memory.max")
 _GIB = 2**30
+_FIRST_WITH_BFLOAT16 = 8
+"""Major number of the first CUDA capability that computes in bfloat16; torch says yes for earlier ones too."""
 
 
 def check_cpu() -> list[Finding]:
@@ -51,6 +53,8 @@ def describe_gpu(torch: Any, number: int) -> Finding:
     card = torch.cuda.get_device_properties(number)
     with torch.cuda.device(number):
         precision = "bfloat16" if torch.cuda.is_bf16_supported() else "no bfloat16, but float16"
+    if precision == "bfloat16" and torch.version.hip is None and card.major < _FIRST_WITH_BFLOAT16:
+        precision = "bfloat16 emulated, so that dtype=float16 may be faster"
     details = f"{card.name}, {card.total_memory / _GIB:.0f} GiB, {precision}; torch {torch.__version__}"
     return Finding(ACCELERATORS, f"GPU {number}", "ok", details)
 

@@ -311,7 +311,7 @@ class VllmEngine(RolloutEngine):
             quantization=self._training.quantization,
             device_map=self._training.device_map,
             template=self._model.chat_template_kwargs,
-            pairs=tuple(ScoredPair(pair=pair) for pair in self._pairs(examples)),
+            pairs=tuple(ScoredPair(pair=pair, tokens=self._tokens(pair)) for pair in self._pairs(examples)),
         )
         path = self._folder / phase / LOGPROBS_FILE
         if read_scores(path, request) is None:
@@ -320,16 +320,18 @@ class VllmEngine(RolloutEngine):
 
     def _pairs(self, examples: Path) -> list[Demonstration]:
         """Return prompts with replies to compare, of those that were learned where there are any."""
-        longest, template = self._training.max_example_tokens, self._model.chat_template_kwargs
+        longest = self._training.max_example_tokens
         for length in self._served_lengths().values():
             # A server adds a token to what it scores.
             longest = min(longest, length - 1)
 
-        def fits(pair: Demonstration) -> bool:
-            turn = pair.prefix + pair.reply
-            return len(prompt_tokens(self._tokenizer, pair.messages, turn, self._name, template)) <= longest
+        return choose_pairs(
+            examples, self._config.checked_pairs, self._prefix, lambda pair: len(self._tokens(pair)) <= longest
+        )
 
-        return choose_pairs(examples, self._config.checked_pairs, self._prefix, fits)
+    def _tokens(self, pair: Demonstration) -> tuple[int, ...]:
+        turn, template = pair.prefix + pair.reply, self._model.chat_template_kwargs
+        return tuple(prompt_tokens(self._tokenizer, pair.messages, turn, self._name, template))
 
     def _digest(self, model: ModelReference) -> str:
         source = str(adapter_folder(model.adapter)) if model.adapter else model.model.partition(":")[2] or SMOLLM2

@@ -133,7 +133,8 @@ def save_weights(network: Any, folder: str, state_dict: Any = None) -> None:
 def has_finite_weights(network: Any) -> bool:
     """Return whether all trained weights are finite numbers."""
     finite = [weight.isfinite().all() for weight in network.parameters() if weight.requires_grad]
-    return bool(torch.stack(finite).all())
+    # The weights may be on several devices.
+    return bool(torch.stack([each.to(finite[0].device) for each in finite]).all())
 
 
 def state_digests(network: Any, row: Mapping[str, list[int]]) -> set[str]:

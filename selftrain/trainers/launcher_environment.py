@@ -44,6 +44,18 @@ def single_process(setting: str) -> Iterator[None]:
         os.environ.update(hidden)
 
 
+def choose_own_gpu(device: str) -> None:
+    """Make ``cuda`` mean the GPU of this process of a launcher. Else every process loads its model onto the first.
+
+    Args:
+        device: As in the settings of the training.
+    """
+    import torch
+
+    if "LOCAL_RANK" in os.environ and device in ("auto", "cuda") and torch.cuda.is_available():
+        torch.cuda.set_device(int(os.environ["LOCAL_RANK"]) % torch.cuda.device_count())
+
+
 def is_main_process() -> bool:
     """Return whether this process is the one of a training that prints and removes files."""
     return os.environ.get("RANK", "0") == "0"

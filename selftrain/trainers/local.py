@@ -80,7 +80,7 @@ class LocalPreferenceTrainer(LocalTraining[Preference]):
 def main() -> None:
     """Carry out the training of a folder as one process of a launcher."""
     folder = Path(sys.argv[1])
-    config, seed, start = load_launched_job(folder, int(sys.argv[2]))
+    config, seed, start = load_launched_job(folder, sys.argv[2])
     data, progress = folder / "job.jsonl", write_progress(folder)
     try:
         if isinstance(config, PreferenceConfig):

@@ -36,6 +36,7 @@ from housewise.selftrain.trainers.base import Progress, ignore_progress
 from housewise.selftrain.trainers.exclusions import learnable_rows
 from housewise.selftrain.trainers.launched_progress import run_launcher
 from housewise.selftrain.trainers.launcher_environment import (
+    choose_own_gpu,
     is_main_process,
     single_process,
     wait_for_all_processes,
@@ -52,7 +53,7 @@ from housewise.selftrain.trainers.trained_model import (
     TrainedModel,
     check_finished_training,
 )
-from housewise.selftrain.trainers.training_job import JOB, TrainingJob
+from housewise.selftrain.trainers.training_job import JOB, TrainingJob, name_this_process
 
 INSTALL = "pip install 'housewise[train]'"
 _CHECKPOINTS = "checkpoints"
@@ -131,7 +132,7 @@ class LocalTraining(ABC, Generic[ExampleT]):
         # The processes read examples of this class, which has fewer fields than its subclasses.
         fields = set(self.kind.model_fields)
         write_examples(folder / "job.jsonl", (self.kind(**example.model_dump(include=fields)) for example in examples))
-        command = [*shlex.split(self.config.launcher), "-m", type(self).__module__, str(folder), str(os.getpid())]
+        command = [*shlex.split(self.config.launcher), "-m", type(self).__module__, str(folder), name_this_process()]
         try:
             run_launcher(command, folder, self._progress)
         except (OSError, subprocess.CalledProcessError) as error:
@@ -324,6 +325,7 @@ class LocalTraining(ABC, Generic[ExampleT]):
                 f"{key('device_map')}={self.config.device_map}: one process spreads the model over all GPUs, and "
                 f"{key('launcher')} has started {processes}; leave one of the two settings out"
             )
+        choose_own_gpu(self.config.device)
         model = start.model.partition(":")[2] or SMOLLM2
         full = self.config.method == "full"
         if full:

@@ -6,7 +6,6 @@ whose memory on a GPU is free afterwards.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -26,14 +25,14 @@ from housewise.language.local.weights import load_model
 from housewise.selftrain.examples import Demonstration
 from housewise.selftrain.trainers.launcher_environment import environment_for_launcher
 from housewise.selftrain.trainers.trained_model import ModelReference
-from housewise.selftrain.trainers.training_job import exit_with_parent
+from housewise.selftrain.trainers.training_job import exit_with_parent, name_this_process
 
 
 class ScoredPair(StrictModel):
     """A prompt with a reply and their tokens.
 
     Attributes:
-        tokens: Ids of the tokens of both.
+        tokens: Ids of the tokens of both, as the chat template writes them now.
         reply: Number of tokens of the reply.
         model: Natural log-probability of each token of the reply.
         base: The same under the model without its adapter; None without an adapter.
@@ -68,13 +67,17 @@ class LogprobRequest(StrictModel):
 def read_scores(path: Path, request: LogprobRequest) -> LogprobRequest | None:
     """Return the scores of a request that are kept in a file; None without them.
 
+    The tokens are compared too, because a chat template may write the date.
+
     Raises:
         UserError: The file is damaged.
     """
     if not path.exists():
         return None
     kept = read_model(path, LogprobRequest, "delete it to compute it again")
-    then, now = ((each.weights, each.template, [one.pair for one in each.pairs]) for each in (kept, request))
+    then, now = (
+        (each.weights, each.template, [(one.pair, one.tokens) for one in each.pairs]) for each in (kept, request)
+    )
     return kept if then == now else None
 
 
@@ -92,7 +95,7 @@ def score_pairs(path: Path, request: LogprobRequest) -> LogprobRequest:
         return kept
     asked = path.with_suffix(".request.json")
     write_json(asked, request.model_dump())
-    command = [sys.executable, "-m", "housewise.selftrain.trainers.logprobs", str(asked), str(os.getpid())]
+    command = [sys.executable, "-m", "housewise.selftrain.trainers.logprobs", str(asked), name_this_process()]
     try:
         subprocess.run(command, check=True, env=environment_for_launcher())
     except (OSError, subprocess.CalledProcessError) as error:
@@ -138,7 +141,7 @@ def _logprobs(network: Any, tokens: Sequence[int], reply: int) -> tuple[float, .
 def main() -> None:
     """Answer the request in a file."""
     path = Path(sys.argv[1])
-    exit_with_parent(int(sys.argv[2]))
+    exit_with_parent(sys.argv[2])
     try:
         with silence_transformers():
             write_json(path, compute(read_model(path, LogprobRequest)).model_dump())

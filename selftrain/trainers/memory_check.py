@@ -71,7 +71,10 @@ def choose_passes(
         )
 
     divisors = [number for number in range(share, 0, -1) if share % number == 0]
-    if config.micro_batch is not None:
+    if isinstance(config, PreferenceConfig):
+        # Pairs of replies are computed one after another.
+        examples = 1
+    elif config.micro_batch is not None:
         [examples, *_] = (number for number in divisors if number <= config.micro_batch)
     else:
         fitting = (

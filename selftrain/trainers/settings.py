@@ -37,7 +37,8 @@ class TrainingConfig(Settings):
     """Number of examples per step of the optimiser."""
     micro_batch: Annotated[int | None, EXECUTION] = Field(default=None, ge=1, le=MAX_COUNT)
     """Number of examples in memory at once. null is 1 on a CPU, where more are not faster, and on a GPU as many as have
-    together at most 8192 tokens, the longest ones taken, and fit into its memory."""
+    together at most 8192 tokens, the longest ones taken, and fit into its memory. Preferences
+    are computed one after another in any case."""
     max_packed_examples: int = Field(default=1, ge=1, le=MAX_COUNT)
     """Maximum number of successive examples with a common beginning that are packed into one sequence. They count as
     one example of the batch."""

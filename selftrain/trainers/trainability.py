@@ -27,7 +27,12 @@ def check_trainable(model: str, adapter: str | None, config: TrainingConfig) -> 
 
     # A launcher may start its processes on another machine.
     if config.launcher is None:
-        find_device(f"{config.key('device')}={config.device}", config.device)
+        device = find_device(f"{config.key('device')}={config.device}", config.device)
+        if device.type == "cuda" and device.index:
+            raise UserError(
+                f"{config.key('device')}={config.device}: a training uses the first GPU that it sees; leave the "
+                f"setting out, and set the environment variable CUDA_VISIBLE_DEVICES={device.index}"
+            )
     network, tokenizer = load_outline(model, adapter)
     try:
         check_architecture(network)

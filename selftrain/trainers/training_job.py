@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import socket
 import threading
 import time
 from collections.abc import Sequence
@@ -111,25 +112,37 @@ def examples_digest(examples: Sequence[Example]) -> str:
     return hashlib.sha256(b"\n".join(lines)).hexdigest()
 
 
-def load_launched_job(folder: Path, parent: int) -> tuple[PreferenceConfig | TrainingConfig, int, ModelReference]:
+def load_launched_job(folder: Path, parent: str) -> tuple[PreferenceConfig | TrainingConfig, int, ModelReference]:
     """Read a folder's ``job.json`` in a process of a launcher, and end this process when its parent ends.
 
     Args:
         folder: Folder of the training.
-        parent: Id of the process that called the launcher.
+        parent: Name of the process that called the launcher; see name_this_process.
     """
     exit_with_parent(parent)
     job = read_model(folder / JOB, TrainingJob)
     return job.config.with_keys(job.keys), job.seed, job.start
 
 
-def exit_with_parent(parent: int) -> None:
-    """End this process as soon as the one that started it has ended."""
+def name_this_process() -> str:
+    """Return the name of this process for ``exit_with_parent``: its machine and its id."""
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def exit_with_parent(parent: str) -> None:
+    """End this process as soon as the one that started it has ended, if that is on this machine.
+
+    Args:
+        parent: See name_this_process.
+    """
+    host, _, process = parent.rpartition(":")
+    if host != socket.gethostname():
+        return
     # Imported before the thread starts: psutil calls getenv when it is imported, and a process crashes where another
     # thread adds an environment variable meanwhile, as imports of torch do.
     import psutil
 
-    threading.Thread(target=_exit_with_parent, args=(psutil, parent), daemon=True).start()
+    threading.Thread(target=_exit_with_parent, args=(psutil, int(process)), daemon=True).start()
 
 
 def _exit_with_parent(psutil: Any, process: int) -> None:

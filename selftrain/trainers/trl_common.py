@@ -96,9 +96,20 @@ def training_arguments(
         **({"beta": config.beta} if isinstance(config, PreferenceConfig) else {}),
     )
     # One process trains on one GPU; several need a launcher. Reading the device sets the number of GPUs.
-    _ = settings.device
+    device = settings.device
     settings._n_gpu = min(settings._n_gpu, 1)
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        share_smallest_passes(settings, device, share)
     return settings
+
+
+def share_smallest_passes(settings: Any, device: torch.device, share: int) -> None:
+    """Let every process compute in passes as small as the smallest, since they exchange gradients after each."""
+    least = torch.tensor([settings.per_device_train_batch_size, -settings.gradient_checkpointing], device=device)
+    torch.distributed.all_reduce(least, torch.distributed.ReduceOp.MIN)
+    examples, is_checkpointed = least.tolist()
+    settings.per_device_train_batch_size, settings.gradient_accumulation_steps = examples, share // examples
+    settings.gradient_checkpointing = bool(is_checkpointed)
 
 
 def has_plain_attention(network: Any) -> bool:
@@ -179,10 +190,11 @@ def predict_labels(model: Any, row: dict[str, Any], dtype: torch.dtype) -> tuple
     given = {name: row[name] for name in ("input_ids", "position_ids")}
     if "parents" in row:
         given |= _attention_arguments(network, row["parents"].tolist(), row["position_ids"], dtype)
-    # The layers of a model may be on several devices.
-    last = network.get_output_embeddings().weight.device
-    outputs = model(**given, use_cache=False, logits_to_keep=row["places"].to(last))
-    return outputs, outputs.logits[0].float(), row["labels"][0, 1:].to(last)
+    # Where the layers are on several devices, accelerate moves tensors to the first and logits back to that of the row.
+    # A list stays where it is.
+    outputs = model(**given, use_cache=False, logits_to_keep=row["places"].tolist())
+    logits = outputs.logits[0].float()
+    return outputs, logits, row["labels"][0, 1:].to(logits.device)
 
 
 def _attention_arguments(network: Any, parents: list[int], positions: torch.Tensor, dtype: torch.dtype) -> Any:

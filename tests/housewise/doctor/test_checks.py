@@ -185,13 +185,15 @@ class Torch:
 
     __version__ = "2.9"
 
-    def __init__(self, cards: int = 0, built_with: str | None = "12.8", bf16: bool = True) -> None:
+    def __init__(self, cards: int = 0, built_with: str | None = "12.8", bf16: bool = True, capability: int = 9) -> None:
         self.cpu = SimpleNamespace(get_capabilities=lambda: {"avx512_bf16": False})
-        self.version = SimpleNamespace(cuda=built_with)
+        self.version = SimpleNamespace(cuda=built_with, hip=None)
         self.cuda = SimpleNamespace(
             is_available=lambda: cards > 0,
             device_count=lambda: cards,
-            get_device_properties=lambda number: SimpleNamespace(name=f"Card {number}", total_memory=80 * 2**30),
+            get_device_properties=lambda number: SimpleNamespace(
+                name=f"Card {number}", total_memory=80 * 2**30, major=capability
+            ),
             is_bf16_supported=lambda: bf16,
             device=lambda number: pytest.MonkeyPatch.context(),
         )
@@ -200,6 +202,7 @@ class Torch:
 def test_gpus_are_named_with_their_memory_and_precision() -> None:
     assert describe_gpu(Torch(2), 1) == Finding("accelerators", "GPU 1", "ok", "Card 1, 80 GiB, bfloat16; torch 2.9")
     assert "no bfloat16" in describe_gpu(Torch(1, bf16=False), 0).details
+    assert "bfloat16 emulated" in describe_gpu(Torch(1, capability=7), 0).details
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.language.base import Message
 from housewise.language.local.tokens import prompt_tokens
+from housewise.language.local.weights import load_outline
 from housewise.selftrain.examples import Demonstration
 from housewise.selftrain.rollouts.engine import QUANTIZED
 from housewise.selftrain.rollouts.served_adapter_check import LogprobComparison, compare_logprobs
@@ -115,6 +116,13 @@ def test_replies_that_were_not_scored_before_are_scored(tmp_path: Path, monkeypa
         for number in range(3)
     ]
     model = ModelReference(model=f"local:{save_talker(tmp_path / 'talker')}")
+    _, tokenizer = load_outline(str(tmp_path / "talker"), None)
+
+    def with_tokens(each: ScoredPair) -> ScoredPair:
+        turn = each.pair.prefix + each.pair.reply
+        return each.model_copy(update={"tokens": tuple(prompt_tokens(tokenizer, each.pair.messages, turn, "talker"))})
+
+    pairs = [with_tokens(each) for each in pairs]
     for count in (2, 2, 3):
         request = LogprobRequest(
             start=model, weights="digest", device="cpu", dtype="float32", pairs=tuple(pairs[:count])
@@ -123,3 +131,9 @@ def test_replies_that_were_not_scored_before_are_scored(tmp_path: Path, monkeypa
         assert [each.pair for each in found.pairs] == [each.pair for each in pairs[:count]]
         assert all(len(each.model) == each.reply > 0 for each in found.pairs)
     assert scored == [2, 3], "equal requests are scored once"
+    yesterday = pairs[0].model_copy(update={"tokens": pairs[0].tokens[1:]})
+    found = logprobs.score_pairs(
+        tmp_path / "logprobs.json", request.model_copy(update={"pairs": (yesterday, *request.pairs[1:])})
+    )
+    assert scored == [2, 3, 3], "a template that writes the date has other tokens on another day"
+    assert found.pairs[0].tokens == pairs[0].tokens

@@ -10,15 +10,17 @@ import pytest
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
+import torch
 from trl import SFTConfig
 
 from housewise.core.errors import UserError
 from housewise.language import ChatModelError, ChatRequest, Sampling
 from housewise.language.local.model import LocalChatModel
 from housewise.selftrain.examples import EpisodeDemonstration
+from housewise.selftrain.trainers.launcher_environment import choose_own_gpu
 from housewise.selftrain.trainers.local import LocalTrainer
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
-from housewise.selftrain.trainers.trl_common import training_arguments
+from housewise.selftrain.trainers.trl_common import share_smallest_passes, training_arguments
 from tests.commands import started_module, wait_until
 from tests.selftrain.tiny import adapter_weights, pair, save_learner, training
 
@@ -154,6 +156,31 @@ def test_a_batch_that_processes_cannot_share(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setenv("WORLD_SIZE", "3")
     with pytest.raises(UserError, match=r"training\.batch=8 .* 3 processes"):
         training_arguments(training(batch=8), tmp_path, 0, SFTConfig)
+
+
+def test_each_process_of_a_launcher_has_a_gpu_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen: list[int] = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
+    monkeypatch.setattr(torch.cuda, "set_device", chosen.append)
+    choose_own_gpu("auto")
+    assert not chosen, "without a launcher"
+    monkeypatch.setenv("LOCAL_RANK", "6")
+    for device in ("cpu", "auto", "cuda"):
+        choose_own_gpu(device)
+    assert chosen == [2, 2]
+
+
+def test_processes_of_a_launcher_compute_in_equal_passes(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def reduce(values: torch.Tensor, operation: object) -> None:
+        torch.minimum(values, torch.tensor([2, -1]), out=values)
+
+    monkeypatch.setattr(torch.distributed, "all_reduce", reduce)
+    settings = training_arguments(training(batch=8, micro_batch=4, device="cpu"), tmp_path, 0, SFTConfig)
+    assert (settings.per_device_train_batch_size, settings.gradient_accumulation_steps) == (4, 2)
+    share_smallest_passes(settings, torch.device("cpu"), 8)
+    assert (settings.per_device_train_batch_size, settings.gradient_accumulation_steps) == (2, 4)
+    assert settings.gradient_checkpointing
 
 
 @pytest.mark.slow

@@ -102,6 +102,8 @@ def test_a_pass_has_as_many_tokens_as_fit() -> None:
     assert passes(20) == (2, True) and passes(20, quantization="4bit") == (4, True)
     assert passes(80, micro_batch=3) == (2, True), "a divisor of the batch"
     assert passes(80, micro_batch=1, gradient_checkpointing=False) == (1, False)
+    pairs = preference_training(batch=8, rank=32, micro_batch=4, dtype="auto")
+    assert choose_passes(pairs, SEVEN, [(2000, 100)] * 16, 8, 24 * GIB).examples == 1, "one after another"
 
 
 @pytest.mark.parametrize(

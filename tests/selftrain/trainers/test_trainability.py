@@ -2,21 +2,25 @@
 
 import os
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("trl", reason="the extra housewise[train] is not installed")
 
+import torch
 from safetensors import safe_open
 
 from housewise.core.errors import UserError
 from housewise.language.local.model import LocalChatModel
 from housewise.language.messages import fold_system
 from housewise.selftrain.examples import write_examples
+from housewise.selftrain.trainers import trainability
 from housewise.selftrain.trainers.local import LocalTrainer
 from housewise.selftrain.trainers.tokenization import tokenize_demonstration
 from housewise.selftrain.trainers.trained_model import ModelReference
+from housewise.selftrain.trainers.training_job import exit_with_parent
 from tests.commands import run_module
 from tests.language.kinds import save_kind
 from tests.language.tiny import change_json
@@ -135,6 +139,18 @@ def test_without_a_system_role_what_is_learned_is_what_is_asked(tmp_path: Path) 
     (message,) = fold_system(pair().messages)
     folded = pair(prompt=({"role": message.role, "content": message.content},))
     assert tokenize_demonstration(refusing, pair(), "tiny") == tokenize_demonstration(taking, folded, "tiny")
+
+
+def test_another_gpu_than_the_first_is_chosen_by_the_environment(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trainability, "find_device", lambda setting, device: torch.device(device))
+    with pytest.raises(UserError, match=r"^training\.device=cuda:1: .*CUDA_VISIBLE_DEVICES=1$"):
+        trainability.check_trainable(str(model), None, training(device="cuda:1"))
+
+
+def test_a_parent_on_another_machine_is_not_watched() -> None:
+    threads = threading.active_count()
+    exit_with_parent("another-machine:1")
+    assert threading.active_count() == threads
 
 
 @pytest.mark.slow
