@@ -21,6 +21,7 @@ from housewise.core.settings import MAX_COUNT, Settings
 from housewise.worlds.house.env import RearrangementEnv
 from housewise.worlds.house.geometry import Array
 from housewise.worlds.house.grab_rules import REACH
+from housewise.worlds.house.high_level_actions import HOLDING_NOTHING
 from housewise.worlds.house.simulator.base import BodyPose, LowLevelAction
 
 
@@ -127,7 +128,7 @@ class Controller:
         """Place the object in the hand on a receptacle that is in view and within reach."""
         world = self.env.world
         if world.holding is None:
-            return not_attempted("holding nothing")
+            return not_attempted(HOLDING_NOTHING)
         if world.holding != thing:
             return failure(f"holding {world.objects[world.holding].name} instead")
         yield from self._grab(receptacle)

@@ -41,6 +41,8 @@ class ChatSession:
     ) -> list[Reply]:
         """Return independent replies to the same prompt, without the incomplete last line of truncated replies.
 
+        JSON that was asked for keeps its incomplete last line, which may be all of it.
+
         Args:
             messages: The conversation.
             prefix: Beginning of the reply; see ChatRequest.
@@ -56,4 +58,11 @@ class ChatSession:
             sampling = replace(sampling, max_tokens=min(max_tokens, sampling.max_tokens))
         self._request_count += 1
         replies = self._model.complete([ChatRequest(messages, sampling, prefix, grammar, json_schema=json_schema)])[0]
-        return [replace(reply, text=reply.complete_lines) for reply in replies]
+        return [replace(reply, text=_readable_text(reply, is_json=json_schema is not None)) for reply in replies]
+
+
+def _readable_text(reply: Reply, *, is_json: bool) -> str:
+    # In JSON, a name that was cut lacks a quotation mark and is not read. In plain lines it can be another name.
+    if is_json and '"' in reply.text.rpartition("\n")[2]:
+        return reply.text
+    return reply.complete_lines

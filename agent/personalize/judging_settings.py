@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from housewise.core.settings import Settings
+
+_EQUALLY_PROBABLE = 0.5
+"""Share of the best place at which it is as probable as the present one."""
 
 
 class JudgingSettings(Settings):
@@ -24,14 +27,23 @@ class JudgingSettings(Settings):
     """Whether any chat model judges, in JSON and in a request of its own before the plan. The request has a JSON
     schema, for servers and local models that follow one. It needs prompt=notes, or a prompt of yours with such
     texts."""
-    confidence: float = Field(default=0.0, ge=0, le=1)
+    confidence: float | None = Field(default=None, ge=0, le=1, validate_default=True)
     """Minimum confidence in a judgement that moves an object without notes. It is the probability of the judgement, or,
-    if placements are scored, the share of the best place compared with the present one (0.5: equally probable). 0
-    follows all judgements."""
+    if placements are scored, the share of the best place compared with the present one (0.5: equally probable). null is
+    0.5 if placements are scored, and else 0. 0 follows all judgements; if placements are scored, it moves every object
+    without notes to its best other place, however improbable."""
     confidence_similar: float | None = Field(default=None, ge=0, le=1)
     """The same for objects with notes about similar objects only. null is the value of confidence."""
     confidence_unfamiliar: float | None = Field(default=None, ge=0, le=1)
     """The same for other objects of kinds that are not among familiar_kinds. null is the value of confidence."""
+
+    @field_validator("confidence")
+    @classmethod
+    def _resolve_confidence(cls, given: float | None, fields: ValidationInfo) -> float:
+        # Files of runs have the number, so that a run from before null was the default is resumed with its 0.
+        if given is not None:
+            return given
+        return _EQUALLY_PROBABLE if fields.data.get("score_placements") else 0.0
 
     @property
     def is_restricting(self) -> bool:
@@ -41,7 +53,9 @@ class JudgingSettings(Settings):
 
     @model_validator(mode="after")
     def _check_json(self) -> JudgingSettings:
-        if self.as_json and (self.score_placements or self.confidence):
-            remedy = "leave score_placements and confidence out, and the adapter that sets them (adapter=none)"
+        thresholds = (self.confidence, self.confidence_similar, self.confidence_unfamiliar)
+        if self.as_json and (self.score_placements or self.weigh_notes or any(thresholds)):
+            left_out = "score_placements, weigh_notes, confidence, confidence_similar and confidence_unfamiliar"
+            remedy = f"leave {left_out} out, and the adapter that sets them (adapter=none)"
             raise ValueError(f"as_json follows all judgements; {remedy}")
         return self

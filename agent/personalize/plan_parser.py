@@ -129,7 +129,8 @@ def _split_lines(reply: str) -> Iterable[str]:
 
 def _read_plain(line: str) -> tuple[str, ...]:
     """Return a step without its number if it is one of the four actions as the prompt words them."""
-    words = _NUMBER.sub("", line, count=1).strip(" .").lower()
+    number = _NUMBER.match(line)
+    words = line[number.end() if number else 0 :].strip(" .").lower()
     return (words,) if words.startswith(tuple(f"{kind.value} " for kind in ActionKind)) else ()
 
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.language.base import Message, Reply
-from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
+from housewise.worlds.house.high_level_actions import HOLDING_NOTHING, ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph
 
 MAX_STEPS = 10
@@ -110,6 +110,8 @@ class Attempt:
 def count_failures(attempts: Sequence[Attempt]) -> dict[str, int]:
     """Count the failed pick-ups of each object and the failed placements of each object and receptacle.
 
+    A placement with an empty hand says nothing about the receptacle, so it is not counted.
+
     Returns:
         Counts by object (``"mug 1"``) and by object and receptacle (``"mug 1 on shelf 2"``).
     """
@@ -117,6 +119,8 @@ def count_failures(attempts: Sequence[Attempt]) -> dict[str, int]:
     for attempt in attempts:
         action = attempt.action
         if attempt.succeeded or action.kind not in (ActionKind.PICK_UP, ActionKind.PLACE):
+            continue
+        if action.kind == ActionKind.PLACE and attempt.reason == HOLDING_NOTHING:
             continue
         key = action.target if action.destination is None else f"{action.target} on {action.destination}"
         found[key] = found.get(key, 0) + 1

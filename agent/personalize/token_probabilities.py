@@ -33,12 +33,16 @@ def line_probabilities(
         position += len(token.text)
         ends.append(position)
     text = "".join(token.text for token in tokens)
+    # Openings begin with the end of the line before, which the first line of a reply may leave out.
+    indent = len(text) - len(text.lstrip())
+    lines = f"\n{text[indent:]}\n"
     probabilities = {}
     for name, opening in openings.items():
-        start = f"{text}\n".find(opening)
+        start = lines.find(opening)
         if start < 0:
             continue
-        first, last = start + len(opening), f"{text}\n".index("\n", start + len(opening))
+        first = start + len(opening) + indent - 1
+        last = f"{text}\n".index("\n", first)
         # A token that starts in the opening, such as ": " with the first letters of a word, is part of the judgement.
         inside = (
             token for token, end in zip(tokens, ends, strict=True) if end > first and end - len(token.text) < last

@@ -359,7 +359,9 @@ def read_selftraining(path: Path) -> SelfTrainingConfig:
 def selftraining_defaults() -> dict[str, Any]:
     """Return every setting with its default."""
     own = SelfTrainingConfig().model_dump(mode="json")
-    start = {"agent": {"prompt": None}, "models": {"agent": {"adapter": NONE}}}  # the prompt depends on the adapter
+    # The prompt depends on the adapter, and the confidence on the scoring of placements.
+    agent = {"prompt": None, "judging": {"confidence": None}}
+    start = {"agent": agent, "models": {"agent": {"adapter": NONE}}}
     return merge_nested(own, {"run": start})
 
 

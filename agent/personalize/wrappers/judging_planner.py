@@ -38,7 +38,7 @@ class JudgingPlanner:
         self.name = planner.name
         self._planner, self._settings = planner, settings
         confidence = ConfidenceThresholds(
-            settings.confidence, settings.confidence_similar, settings.confidence_unfamiliar, familiar
+            settings.confidence or 0.0, settings.confidence_similar, settings.confidence_unfamiliar, familiar
         )
         self._judge: Judge
         if settings.as_json:

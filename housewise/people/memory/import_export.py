@@ -168,10 +168,7 @@ def import_notes(memory: Memory, content: MemoryFile) -> ImportResult:
             f"the file has notes about {content.person}, not about {memory.person}; import them as "
             f"{content.person}'s, or change the person in the file"
         )
-    result = ImportResult()
-    for id in content.forgotten:
-        if id in memory:
-            result.dropped.extend(memory.forget(id))
+    result = ImportResult(dropped=memory.forget_ids(content.forgotten))
     edits = _find_edits(memory, content)
     result.edited = memory.edit_all({old: _changes(memory[old], new) for old, new in edits.items()})
     for note, given_id in content.notes:

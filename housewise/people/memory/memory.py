@@ -209,7 +209,7 @@ class Memory:
             UserError: See ``edit``.
         """
         pairs = [(self[id], self._edited_note(self[id], each)) for id, each in changes.items()]
-        self._forget(old.id for old, new in pairs if new.id != old.id)
+        self.forget_ids(old.id for old, new in pairs if new.id != old.id)
         return [self.add(new) for _, new in pairs]
 
     def _edited_note(self, old: Note, changes: Mapping[str, Any]) -> Note:
@@ -240,8 +240,8 @@ class Memory:
             UserError: There is no note with this id.
         """
         if isinstance(what, str):
-            return self._forget([self[what].id])
-        return self._forget([note.id for note in self._sorted if what.covers(note.about)])
+            return self.forget_ids([self[what].id])
+        return self.forget_ids([note.id for note in self._sorted if what.covers(note.about)])
 
     def merge(self, other: Memory) -> Memory:
         """Return a memory with the notes of both, except for those that either has forgotten.
@@ -251,7 +251,11 @@ class Memory:
         """
         return Memory(self.person, [*self._sorted, *other.notes], self._forgotten | other.forgotten_ids)
 
-    def _forget(self, ids: Iterable[str]) -> list[Note]:
+    def forget_ids(self, ids: Iterable[str]) -> list[Note]:
+        """Forget notes by their whole ids, with everything that was derived from them, and return the forgotten notes.
+
+        An id of no note in this memory is kept as well, so that the note stays out if it is added later.
+        """
         before = self._sorted
         self._forgotten.update(ids)
         self._update()

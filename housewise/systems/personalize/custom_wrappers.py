@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from housewise.agent.personalize.planner import Attempt, Plan, Planner, format_steps
+from housewise.agent.personalize.planner import MAX_STEPS, Attempt, Plan, Planner, format_steps
 from housewise.core.errors import UserError
 from housewise.core.plugins import WRAPPERS, call_plugin
 from housewise.core.user_code import load_plugin_or_code
@@ -24,6 +24,7 @@ class WrappedPlannerFactory:
         asks_model: Whether its planners ask a model.
         wrappers: Names of the wrappers in settings, from the inside out.
         prefix: Beginning of a reply in the prompt, which the text of a plan leaves out.
+        max_steps: Maximum number of steps of a plan that a wrapper returns as text.
 
     Raises:
         UserError: A wrapper cannot be imported, or takes other arguments.
@@ -35,9 +36,10 @@ class WrappedPlannerFactory:
         asks_model: bool,
         wrappers: Sequence[str],
         prefix: str,
+        max_steps: int = MAX_STEPS,
     ) -> None:
         self.asks_model = asks_model
-        self._make_planner, self._prefix = make_planner, prefix
+        self._make_planner, self._prefix, self._max_steps = make_planner, prefix, max_steps
         self._wrappers = [(f"wrapper {name!r}", _load(name)) for name in wrappers]
 
     def __call__(self, context: PlannerContext) -> Planner:
@@ -47,7 +49,8 @@ class WrappedPlannerFactory:
             inner = _PlanCollector(planner)
             arguments = (inner,) if accepts(wrapper, 1) else (inner, context)
             made = call_plugin(wrapper, label, *arguments, needs=("plan",))
-            planner = _WrappedPlanner(inner, TextPlanner(planner.name, made.plan, label), self._prefix)
+            text_planner = TextPlanner(planner.name, made.plan, label, self._max_steps)
+            planner = _WrappedPlanner(inner, text_planner, self._prefix)
         return planner
 
 

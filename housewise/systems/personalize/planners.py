@@ -8,7 +8,6 @@ from typing import Any, Protocol
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate
 from housewise.agent.personalize.baselines.sayplan import SayPlanPlanner, SayPlanTemplate
 from housewise.agent.personalize.demonstrator import Demonstrator
-from housewise.agent.personalize.judging_settings import JudgingSettings
 from housewise.agent.personalize.memory_planner import MemoryPlanner, PlacementGuesser
 from housewise.agent.personalize.placement_candidates import (
     LikelyPlaces,
@@ -40,8 +39,13 @@ from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 
 _PROMPTS_OF_LLM = (NotesTemplate.default_name, "paper")
 """Prompts of the planner llm in configurations for which baselines have a prompt of their own."""
-_CAUTIOUS = {"confidence", "confidence_similar", "confidence_unfamiliar", "weigh_notes"}
-"""Settings of judgements that are ignored if objects are placed even without confidence."""
+_FOLLOW_ALL_JUDGEMENTS = {
+    "confidence": 0.0,
+    "confidence_similar": None,
+    "confidence_unfamiliar": None,
+    "weigh_notes": False,
+}
+"""Settings of judgements if objects are placed even without confidence."""
 
 
 class PlannerFactory(Protocol):
@@ -66,7 +70,8 @@ def open_planner(settings: AgentSettings) -> PlannerFactory:
     factory, own = _open_unwrapped(settings), settings.own_wrappers
     if not own:
         return factory
-    return WrappedPlannerFactory(factory, factory.asks_model, own, open_context(settings).template.prefix)
+    prefix, max_steps = open_context(settings).template.prefix, settings.max_steps_per_plan
+    return WrappedPlannerFactory(factory, factory.asks_model, own, prefix, max_steps)
 
 
 def _open_unwrapped(settings: AgentSettings) -> PlannerFactory:
@@ -114,8 +119,7 @@ class LLMFactory(_PromptedFactory):
         chosen, judging = self._settings, self._settings.judging
         familiar = None if chosen.familiar_kinds is None else frozenset(chosen.familiar_kinds)
         if chosen.place_at_random:
-            ignored = JudgingSettings().model_dump(include=_CAUTIOUS)
-            judging, familiar = judging.model_copy(update=ignored), None
+            judging, familiar = judging.model_copy(update=_FOLLOW_ALL_JUDGEMENTS), None
         return PlannerConfig(chosen.grounded, chosen.normalize_steps, chosen.bundled_wrappers, judging, familiar)
 
     def __call__(self, context: PlannerContext) -> Planner:

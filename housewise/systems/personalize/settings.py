@@ -243,8 +243,12 @@ class PersonalizeSettings(RunSettings):
 
 
 def house_defaults() -> dict[str, Any]:
-    """Return every setting with its default. The prompt depends on the adapter, which depends on the model."""
-    derived = {"agent": {"prompt": None}, "models": {"agent": {"adapter": AUTO}}}
+    """Return every setting with its default.
+
+    The prompt depends on the adapter, which depends on the model. The confidence depends on the scoring of placements.
+    """
+    agent = {"prompt": None, "judging": {"confidence": None}}
+    derived = {"agent": agent, "models": {"agent": {"adapter": AUTO}}}
     return merge_nested(PersonalizeSettings().model_dump(mode="json"), derived)
 
 

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+HOLDING_NOTHING = "holding nothing"
+"""Reason of a placement that was not tried because the robot holds nothing."""
+
 
 class ActionKind(str, Enum):
     """Kinds of high-level actions."""

@@ -1,6 +1,8 @@
 """Judgements as JSON: the prompt, the schema, the parser, and plans that follow."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -11,7 +13,7 @@ from housewise.agent.personalize.judging_settings import JudgingSettings
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.core.errors import UserError
-from housewise.language.base import Sampling
+from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.people.house.reaction_notes import reaction_note
 from housewise.worlds.house.spoken_names import SpokenPlace
 from tests.agent.personalize.helpers import RecordingModel, house, recalled
@@ -125,5 +127,42 @@ def test_a_prompt_without_texts_for_json_is_refused() -> None:
     settings = {"prompt": "paper", "judging": {"as_json": True}}
     with pytest.raises(UserError, match="prompt paper cannot ask for judgements as JSON; set prompt=notes"):
         open_planner(house_settings(settings=settings).agent)
-    with pytest.raises(UserError, match="leave score_placements and confidence out"):
-        house_settings(settings={"prompt": "notes", "judging": {"as_json": True, "confidence": 0.5}})
+
+
+@pytest.mark.parametrize(
+    "setting",
+    [
+        {"confidence": 0.5},
+        {"confidence_similar": 0.5},
+        {"confidence_unfamiliar": 0.5},
+        {"score_placements": True},
+        {"weigh_notes": True},
+    ],
+)
+def test_settings_that_judgements_in_json_ignore_are_refused(setting: dict[str, object]) -> None:
+    from housewise.systems.personalize.settings import house_settings
+
+    (name,) = setting
+    with pytest.raises(UserError, match=f"as_json follows all judgements; leave .*{name}.* out"):
+        house_settings(settings={"prompt": "notes", "judging": {"as_json": True, **setting}})
+
+
+class CutModel(RecordingModel):
+    """Replies are cut at the limit of tokens."""
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        return [[replace(each, finish_reason="length") for each in part] for part in super().complete(requests)]
+
+
+@pytest.mark.parametrize(
+    ("reply", "judged"),
+    [
+        (f'{{"mug 1": "{SHELF}", "cap 1": "hall 1 sh', f"mug 1 belongs on {SHELF}."),
+        (f"mug 1: {SHELF}\ncap 1: hall 1 shelf 4", f"mug 1 belongs on {SHELF}."),
+        ("mug 1: hall 1 shelf 4", "mug 1 is where it belongs."),
+    ],
+)
+def test_a_judgement_counts_if_the_reply_was_cut_behind_it(reply: str, judged: str) -> None:
+    model = CutModel(reply, " mission complete")
+    make_llm_planner(model, CONTEXT, config=CONFIG, knowledge=recalled()).plan(house(), [])
+    assert f"{judged}\ncap 1 is where it belongs." in model.requests[1].messages[1].content

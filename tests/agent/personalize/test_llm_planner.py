@@ -94,6 +94,15 @@ def test_probabilities_of_a_server_are_those_of_the_tokens_of_each_line() -> Non
     assert found == pytest.approx({"mug 1": math.exp(-1.0), "cap 1": math.exp(-0.5)})
 
 
+@pytest.mark.parametrize("start", ["\n", "", " ", "\n\n"])
+def test_the_first_line_of_a_reply_has_a_probability_however_it_begins(start: str) -> None:
+    texts = [f"{start}mug on kitchen", " sink: ", "fi", "ne", "\ncap on hall chest: ", "fine"]
+    reply = Reply("".join(texts), alternatives=tuple((TokenLogprob(text, -0.5),) for text in texts))
+    openings = {"mug 1": "\nmug on kitchen sink: ", "cap 1": "\ncap on hall chest: "}
+    found = line_probabilities(RecordingModel(), (), "Objects:", reply, openings)
+    assert found == pytest.approx({"mug 1": math.exp(-1.0), "cap 1": math.exp(-0.5)})
+
+
 def test_in_circles_it_does_what_follows_from_its_judgements() -> None:
     graph = house()
     circle = f"{MOVED}\nstep 1: go to hall\nstep 2: look at hall chest"

@@ -169,6 +169,15 @@ def test_without_normalization_only_the_prompts_form_is_understood() -> None:
     assert [action for action in plain if action] == [HighLevelAction(LOOK, "saucer 1")]
 
 
+@pytest.mark.parametrize("step", ["", "step 1: ", "2. ", "Step 3) "])
+def test_only_the_number_of_a_step_is_left_out(step: str) -> None:
+    house = Vocabulary(("bedroom 1", "bedroom 2"), (), ("mug 2",))
+    (found,) = parse_plan(f" {step}go to bedroom 1.", house).steps
+    assert found.action == HighLevelAction(GO, "bedroom 1")
+    (unknown,) = parse_plan(f" {step}pick up mug 1.", house).steps
+    assert unknown.action is None and unknown.problem == "unknown: mug 1"
+
+
 def test_the_first_actions_of_a_plan_are_taken_whatever_else_it_says() -> None:
     talk = "Sure.\n" * 3 + PLAN
     assert len([step for step in parse_plan(talk, HOUSE, most=2).steps if step.action]) == 2

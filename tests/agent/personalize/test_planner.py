@@ -5,12 +5,12 @@ import pytest
 
 from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.plan_parser import ParsedStep
-from housewise.agent.personalize.planner import Attempt, Plan, hide_hopeless_targets
+from housewise.agent.personalize.planner import Attempt, Plan, count_failures, hide_hopeless_targets
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import make_llm_planner
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.language.replay import ReplayChatModel
-from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
+from housewise.worlds.house.high_level_actions import HOLDING_NOTHING, ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 from tests.agent.personalize.helpers import JUDGING, PLANNER, RecordingModel, llm_planner
 
@@ -165,6 +165,12 @@ def test_what_failed_too_often_is_not_mentioned_again(graph: SceneGraph) -> None
         left = hide_hopeless_targets(graph, tried(pick, 3, succeeded), 3)
         assert set(left.objects) == set(graph.objects) - {"mug 1"} and left.receptacles == graph.receptacles
     assert "mug 1" in graph.objects
+
+
+def test_a_placement_with_an_empty_hand_says_nothing_about_the_place() -> None:
+    put = HighLevelAction(ActionKind.PLACE, "mug 1", "kitchen 0 sink 2")
+    empty, full = Attempt(put, False, HOLDING_NOTHING), Attempt(put, False, "no room")
+    assert count_failures([empty, empty]) == {} and count_failures([empty, full]) == {"mug 1 on kitchen 0 sink 2": 1}
 
 
 def test_a_place_that_takes_nothing_is_left_out_while_the_hand_is_full(graph: SceneGraph) -> None:

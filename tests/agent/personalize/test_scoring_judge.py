@@ -85,6 +85,19 @@ def test_the_likeliest_other_place_is_compared_with_where_a_thing_is(confidence:
     assert plan.scores["mug 1 on kitchen 0 sink 2"] == pytest.approx(math.log(0.4))
 
 
+@pytest.mark.parametrize(
+    ("likely", "confidence", "verdict"),
+    [(0.1, None, "fine"), (0.3, None, "fine"), (0.5, None, "hall shelf"), (0.1, 0.0, "hall shelf")],
+)
+def test_without_a_confidence_a_more_probable_place_is_taken(
+    likely: float, confidence: float | None, verdict: str
+) -> None:
+    model = ScoringModel(fine=0.4, hall_shelf=likely)
+    judging = JudgingSettings(score_placements=True, confidence=confidence)
+    plan = llm_planner(model, JUDGING, judging=judging).plan(house(), ENTERED)
+    assert plan.text.startswith(f"\nmug on kitchen sink: {verdict}\n")
+
+
 def test_a_plan_that_is_asked_for_again_keeps_the_scores_of_its_judgements() -> None:
     model = ScoringModel(" pick up mug", " go to mug", hall_shelf=0.6)
     judging = JudgingSettings(score_placements=True, confidence=0.5)

@@ -97,6 +97,18 @@ def test_notes_that_the_file_forgot_are_dropped(tmp_path: Path) -> None:
     assert import_notes(here, read_memory_file(path)).dropped == gone and here.digest == there.digest
 
 
+def test_a_note_that_the_file_forgot_stays_out_if_it_comes_later(tmp_path: Path) -> None:
+    mug, cup = reaction("mug", "sink", 1.0), reaction("cup", "sink", 1.0)
+    there = Memory("ada", [mug, cup])
+    there.forget(mug.id)
+    path = tmp_path / "ada.jsonl"
+    path.write_text(to_jsonl(there))
+    here = Memory("ada")
+    assert import_notes(here, read_memory_file(path)).dropped == []
+    here.add(mug)
+    assert here.notes == (cup,) and here.forgotten_ids == {mug.id} and here.digest == there.digest
+
+
 def test_a_file_of_another_person_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "bruno.yaml"
     path.write_text(to_yaml(Memory("bruno", [Note(person="bruno", kind="rule", text="x")])))

@@ -125,6 +125,22 @@ def test_what_a_model_wrote_is_recorded_before_what_a_wrapper_made_of_it(prompt:
     assert plan.text.removeprefix("step 1:").strip() == "mission complete"
 
 
+class Wordy(Twice):
+    """A wrapper whose plans are long."""
+
+    def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> str:  # type: ignore[override]
+        return "\n".join(["go to kitchen 0"] * 15)
+
+
+@pytest.mark.parametrize("most", [2, 12])
+def test_plans_of_a_wrapper_are_as_long_as_the_settings_say(most: int, toy: RearrangementTask) -> None:
+    env = RearrangementEnv(open_simulator("raycast", ("instance",)), [toy])
+    env.reset()
+    context = PlannerContext(toy, env, 0, ReplayChatModel([]), Sampling())
+    settings = AgentSettings(wrappers=(f"{__name__}:Wordy",), max_steps_per_plan=most)
+    assert len(open_planner(settings)(context).plan(SceneGraph(["kitchen 0"]), []).steps) == most
+
+
 @pytest.mark.parametrize(
     ("source", "said"),
     [

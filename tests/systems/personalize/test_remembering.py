@@ -180,7 +180,7 @@ def test_who_knows_nothing_moves_things_only_to_find_out(tmp_path: Path) -> None
 
 def test_exploring_a_model_is_followed_whatever_it_is_sure_of() -> None:
     for explore, confidence in ((False, (0.7, 0.2)), (True, (0.0, None))):
-        asked = {"confidence": 0.7, "confidence_similar": 0.2, "place_at_random": explore}
+        asked = {"confidence": 0.7, "confidence_similar": 0.2, "place_at_random": explore, "score_placements": True}
         made = open_planner(house_settings(settings=asked).agent)
         assert isinstance(made, LLMFactory)
         judging = made.config.judging
