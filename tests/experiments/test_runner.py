@@ -257,7 +257,7 @@ def test_a_function_measures_without_runs(tmp_path: Path) -> None:
     )
     told = run_module("housewise", ["experiment", "dice.yaml", "--out", "out"], cwd=tmp_path, code=0)
     assert "coin  0.50 ± 0.29" in told.stdout and "cube  1.50 ± 0.65" in told.stdout
-    assert told.stderr == ("note: die loaded is left out: no_such_module, no_such_module.part is not installed\n")
+    assert told.stderr == "note: die loaded is left out: no_such_module, no_such_module.part is not installed\n"
     header = read_table(tmp_path / "out" / "dice.csv").header
     assert header.settings["coin"] == {"adapter": "tidy", "sides": 2} and header.adapters.keys() == {"tidy"}
     assert header.episodes.commits == (header.made["commit"],) and header.episodes.first
