@@ -34,5 +34,6 @@ lint: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 
+# The folder runs stays: nobody can make its records and trained adapters again.
 clean:
-	rm -rf $(VENV) runs build dist *.egg-info
+	rm -rf $(VENV) build dist *.egg-info

@@ -12,7 +12,7 @@ from housewise.controller.skills import Controller
 from housewise.core.errors import UserError
 from housewise.core.printable_text import excerpt
 from housewise.core.record import Header, Record
-from housewise.core.record_files import RecordWriter
+from housewise.core.record_files import FINISHED, RecordWriter
 from housewise.core.render_devices import ANY, GpuSetting
 from housewise.language.base import Sampling
 from housewise.rollout import comparison
@@ -71,14 +71,15 @@ def play(
         gpu: CUDA devices that ``habitat`` may render on; see housewise.core.render_devices.
         max_steps: Maximum number of low-level steps.
         limits: Further limits of the episode.
-        folder: Folder that the record is written to. None writes no file.
+        folder: Folder that the record is written to. It must hold no record of this task yet: name another folder for
+            each seed. None writes no file.
 
     Returns:
         The record of the episode.
 
     Raises:
-        UserError: ``task`` is not a task, the simulator is not installed, the folder cannot be written to, or the
-            planner returns no plan.
+        UserError: ``task`` is not a task, the simulator is not installed, the folder cannot be written to or
+            holds a record of this task, or the planner returns no plan.
     """
     own = None if planner is None else CustomPlannerFactory(planner, "planner")
     chosen = generated_task(task, "majority") if isinstance(task, int) else task
@@ -101,9 +102,12 @@ def play(
         )
         with nullcontext(folder) if folder is not None else TemporaryDirectory() as kept:
             place = Path(kept)
+            path = place / f"{header.name}{FINISHED}"
+            if path.exists():
+                raise UserError(f"{path}: is there already, and would be overwritten; name another folder")
             writer = RecordWriter(place, header.name)
             EpisodeLoop(world, PlannerAgent(decides, world), writer, limits).play(header)
-            record = read_house_record(place / f"{header.name}.jsonl")
+            record = read_house_record(path)
     return record
 
 

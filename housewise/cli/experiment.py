@@ -126,7 +126,7 @@ def _leave_out_missing(spec: Experiment, named: Collection[str]) -> dict[str, li
     playable: dict[str, list[str]] = {axis: [] for axis in spec.axes if axis not in named}
     for axis, kept in playable.items():
         for name, level in spec.axes[axis].items():
-            missing = [module for module in level.needs if find_spec(module) is None]
+            missing = [module for module in level.needs if not _is_installed(module)]
             if missing:
                 print_note(f"{axis} {name} is left out: {', '.join(missing)} is not installed")
             else:
@@ -134,6 +134,15 @@ def _leave_out_missing(spec: Experiment, named: Collection[str]) -> dict[str, li
         if not kept:
             raise UserError(f"axis {axis}: no level can be played without the modules that are not installed")
     return playable
+
+
+def _is_installed(module: str) -> bool:
+    """Whether a module can be imported, such as ``vllm`` or ``rerun.dataframe``."""
+    try:
+        return find_spec(module) is not None
+    except ImportError:
+        # The package that the module is in is missing or cannot be imported.
+        return False
 
 
 def _split_pair(text: str) -> tuple[str, str]:

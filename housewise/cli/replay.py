@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from housewise.core.console import Console, print_lines
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
 from housewise.terminal.option_values import drop_unset
-from housewise.terminal.options import FailFastOption, NewestRunArgument, OutOption, SimulatorOptions
+from housewise.terminal.options import FailFastOption, NewestRunArgument, SimulatorOptions, execution_option
 from housewise.terminal.run_folders import newest_run, run_folder
 
 if TYPE_CHECKING:
@@ -23,7 +23,14 @@ def replay(
     renderer: SimulatorOptions,
     folder: NewestRunArgument = None,
     fail_fast: FailFastOption = None,
-    out: OutOption = None,
+    out: Annotated[
+        Path | None,
+        execution_option(
+            "FOLDER",
+            "Folder of the replay. An existing replay is resumed. Default: a new folder NAME-replay beside the "
+            "earlier run's folder NAME.",
+        ),
+    ] = None,
 ) -> None:
     """Replay the replies of an earlier run, and report whether the same things end up in the same places.
 

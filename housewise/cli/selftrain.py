@@ -18,6 +18,7 @@ from housewise.terminal.option_values import (
     data_folder,
     drop_unset,
     is_from_environment,
+    person_settings,
 )
 from housewise.terminal.options import (
     ConfigOption,
@@ -145,7 +146,7 @@ def selftrain(
         if trained_system != "stars":
             run_options |= {"base_url": base_url, **vars(execution)}
         if trained_system == "adapt":
-            run_options["person"] = house.person
+            run_options |= person_settings(house.person, trained_system)
         options = {"run": run_options, "rollouts": engine}
         _train_other(trained_system, config, options, overrides or [], quick, out, log_to or [])
         return
@@ -212,7 +213,11 @@ def _train_other(
 
     name = next(name for name, trained in TRAINING_SYSTEMS.items() if trained == system)
     known, (train, what) = find_training_settings(name), _find_training(system)
-    settings = known.load(config, merge_nested(known.quick if quick else {}, drop_unset(options)), overrides)
+    chosen = drop_unset(options)
+    if "people" in chosen.get("run", {}):
+        # Nobody of a file is named: all of its people, and not those of a configuration or a quick training.
+        chosen["run"].setdefault("person", [])
+    settings = known.load(config, merge_nested(known.quick if quick else {}, chosen), overrides)
     _print_own_part(config, known.defaults())
     if quick:
         print_note(known.left_out)

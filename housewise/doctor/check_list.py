@@ -12,7 +12,7 @@ from housewise.doctor.chat_server import ServerChoice, check_chat_server
 from housewise.doctor.data import GET_DATA, check_housekeep
 from housewise.doctor.findings import ACCELERATORS, CORE, DATA, MACHINES, MODELS, SERVER, SIMULATORS, Check
 from housewise.doctor.model_memory import MEMORY, check_model_memory, is_local
-from housewise.doctor.models import check_adapters, check_server_variables, check_smollm2
+from housewise.doctor.models import check_adapters, check_minilm, check_server_variables, check_smollm2
 from housewise.doctor.packages import GET_CORE, check_packages, check_python
 from housewise.doctor.simulators import (
     GET_DRIVER,
@@ -48,6 +48,7 @@ def list_checks(data: Path | None, gpu: GpuSetting = ANY, server: ServerChoice |
         Check(ACCELERATORS, "GPU", check_gpus, f"{_REINSTALL} torch", is_isolated=True),
         *(_check_extra(MODELS, extra) for extra in ("grounded", "local", "train", "quantized")),
         Check(MODELS, "SmolLM2", check_smollm2),
+        Check(MODELS, "sentence embeddings", check_minilm),
         Check(MODELS, "adapters", check_adapters),
         Check(MODELS, "server", check_server_variables),
         *([] if server is None else _check_model(server)),

@@ -38,6 +38,21 @@ def check_smollm2() -> list[Finding]:
     return [Finding(MODELS, "SmolLM2", "ok", f"{file.name}, unpacked at its first use into {cache}")]
 
 
+def check_minilm() -> list[Finding]:
+    """Check the sentence embeddings, without reading the weights."""
+    from housewise.language.embedder import INSTALL, MINILM_WHEEL, minilm_folder
+
+    try:
+        folder = minilm_folder()
+    except UserError:
+        details = "MiniLM is not installed; learn, adapt, clipr and comparisons by meaning need it"
+        return [Finding(MODELS, "sentence embeddings", "missing", details, INSTALL)]
+    if not (folder / "model.safetensors").is_file():
+        remedy = INSTALL.replace("install", "install --force-reinstall")
+        return [Finding(MODELS, "sentence embeddings", "broken", f"{folder} has no weights", remedy)]
+    return [Finding(MODELS, "sentence embeddings", "ok", MINILM_WHEEL)]
+
+
 def check_adapters() -> list[Finding]:
     """Check the bundled adapters."""
     from housewise.language.adapters import bundled_adapters

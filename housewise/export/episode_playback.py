@@ -43,7 +43,7 @@ class PlaybackFrame:
     """The state before a low-level step.
 
     Attributes:
-        plan: Number of the current plan, or -1 before the first.
+        plan: Number of the plan that the step belongs to; in the last frame, of the plan before, or -1 without any.
         picture: Camera image, shape (height, width, 3).
         state: State of the robot, in the order of `Playback.state`.
         feet: Pose of the robot's base.

@@ -40,10 +40,11 @@ class HousePlayer:
         with closing(PlaybackSimulator(self._camera, self._simulator)) as simulator:
             again = replay_record(house, task, simulator, frames=len(steps) + 1)
         sizes = {thing.name: thing.size for thing in task.episode.objects}
-        moments = zip(again.states, [*steps, (None, 0.0)], strict=True)
+        floor, last = task.scene.navmesh.height, again.states[-1]
+        # A state has the plan of the action before it, and a frame that of the action after it.
         frames = [
-            self._frame(moment, again.frames[moment.step], sizes, action, reward)
-            for moment, (action, reward) in moments
+            self._frame(moment, again.frames[moment.step], sizes, floor, *step)
+            for moment, step in zip(again.states, [*steps, (last.plan, None, 0.0)], strict=True)
         ]
         return Playback(
             job=_job(record.header.person),
@@ -62,17 +63,19 @@ class HousePlayer:
         moment: ReplayState,
         shot: CameraImage,
         sizes: dict[str, tuple[float, float, float]],
+        floor: float,
+        plan: int,
         action: LowLevelAction | None,
         reward: float,
     ) -> PlaybackFrame:
         body = moment.body
         turned = Rotation.from_quat(yaw_rotation(body.yaw)) * Rotation.from_euler("x", body.pitch)
         return PlaybackFrame(
-            plan=moment.plan,
+            plan=plan,
             picture=shot.picture,
             state=(body.x, body.z, body.yaw, body.pitch, float(moment.holding is not None)),
-            feet=Pose((body.x, 0.0, body.z), yaw_rotation(body.yaw)),
-            eye=Pose((body.x, self._camera.above_floor, body.z), quat(turned.as_quat())),
+            feet=Pose((body.x, floor, body.z), yaw_rotation(body.yaw)),
+            eye=Pose((body.x, floor + self._camera.above_floor, body.z), quat(turned.as_quat())),
             things={name: Box.from_centre(place, sizes[name]) for name, place in shot.places.items()},
             action=action,
             reward=reward,

@@ -10,6 +10,7 @@ from typing import Any
 
 from housewise.core.formatting import join_names
 from housewise.core.record import Record
+from housewise.core.record_files import FINISHED
 from housewise.export.episode_playback import Playback
 
 MANIFEST = "housewise.json"
@@ -35,12 +36,17 @@ class ExportedEpisode:
     id: str
 
     @property
+    def name(self) -> str:
+        """Name of the record's file, which no other record of the run has, even if their headers are equal."""
+        return self.path.name.removesuffix(FINISHED)
+
+    @property
     def facts(self) -> dict[str, Any]:
         """What identifies the episode among all episodes, and how it ended."""
         header = self.record.header
         return {
             "run": self.run,
-            "record": self.record.name,
+            "record": self.name,
             "id": self.id,
             "system": header.system,
             "task": header.task,

@@ -1,4 +1,4 @@
-"""The low-level actions of a record, each with its reward."""
+"""The low-level actions of a record, each with its plan and its reward."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from housewise.worlds.house.simulator.base import LowLevelAction
 _ACTIONS = {letter: action for action, letter in ACTION_LETTERS.items()}
 
 
-def list_step_rewards(record: HouseRecord) -> Iterator[tuple[LowLevelAction, float]]:
-    """Return every low-level action with its reward.
+def list_step_rewards(record: HouseRecord) -> Iterator[tuple[int, LowLevelAction, float]]:
+    """Return every low-level action with the number of its plan before it and its reward after it.
 
     Records have the rewards of high-level actions. The reward belongs to the last grab of the action.
     """
@@ -20,4 +20,4 @@ def list_step_rewards(record: HouseRecord) -> Iterator[tuple[LowLevelAction, flo
         grab = line.low_level_actions.rfind("g")
         earns = len(line.low_level_actions) - 1 if grab < 0 else grab
         for number, letter in enumerate(line.low_level_actions):
-            yield _ACTIONS.get(letter, LowLevelAction.STOP), line.reward if number == earns else 0.0
+            yield line.plan, _ACTIONS.get(letter, LowLevelAction.STOP), line.reward if number == earns else 0.0

@@ -37,7 +37,7 @@ class RerunWriter(ExportWriter):
         """See `ExportWriter.write`."""
         folder.mkdir()
         for episode in episodes:
-            path = folder / f"{episode.record.name}.rrd"
+            path = folder / f"{episode.name}.rrd"
             with _Recording(episode, path) as recording:
                 playback = episode.playback
                 if playback is not None:
@@ -56,7 +56,7 @@ class _Recording:
 
         self._rr: Any = rerun
         # Viewers and catalogs merge recordings of equal id.
-        self.id = f"{episode.record.name}-{episode.id}"
+        self.id = f"{episode.name}-{episode.id}"
         self._stream: Any = rerun.RecordingStream("housewise", recording_id=self.id)
         self._stream.save(path, default_blueprint=_blueprint(episode.playback is not None))
         self._last = 0
@@ -71,7 +71,7 @@ class _Recording:
 
     def _describe(self, episode: ExportedEpisode) -> None:
         """Set the name and the properties of the recording, which viewers list and catalogs search."""
-        self._stream.send_recording_name(make_printable(f"{episode.run}: {episode.record.name}"))
+        self._stream.send_recording_name(make_printable(f"{episode.run}: {episode.name}"))
         facts = {name: make_printable(str(episode.facts[name])) for name in _PROPERTIES}
         self._stream.send_property("housewise", self._rr.AnyValues(**facts))
 

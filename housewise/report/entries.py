@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from hashlib import sha256
 from pathlib import Path
@@ -20,7 +20,7 @@ from housewise.report.views.base import EpisodeView, find_view
 from housewise.rollout.comparison_settings import Experiment, identify_experiment, planner_label
 from housewise.rollout.failures import read_failures
 from housewise.rollout.record_reader import read_record, read_summary
-from housewise.rollout.scores import FinishedEpisode
+from housewise.rollout.scores import FinishedEpisode, Score
 from housewise.rollout.system import system_scores
 from housewise.worlds.base import OUT_OF_STEPS
 
@@ -87,12 +87,16 @@ class EpisodeEntry:
         return (self.header, self.result) if self.header and self.result else None
 
     @property
+    def main_score(self) -> Score:
+        """Main score of the system; one without a name if the system declares none."""
+        return next(iter(system_scores(self.header.system) if self.header else ()), Score(""))
+
+    @property
     def rate(self) -> float | None:
         """Main score in display units, or None if the episode failed."""
-        if self.header is None or self.result is None:
+        if self.result is None:
             return None
-        scores = system_scores(self.header.system)
-        return scores[0].in_display_units(scores[0].value_in(self.result) or 0.0) if scores else 0.0
+        return self.main_score.in_display_units(self.main_score.value_in(self.result) or 0.0)
 
     @property
     def in_place(self) -> bool:
@@ -162,7 +166,7 @@ def read_entries(folder: Path, *, figures_only: bool = False) -> tuple[list[Epis
                 entries.append(_read_entry(path, name, figures_only))
             except UserError as error:
                 notes.append(f"Left out: {error}")
-        entries += _read_failed_entries(run / "episodes", name)
+        entries += _read_failed_entries(run / "episodes", name, notes)
         begun = len(find_paths(run / "episodes", "*.jsonl.partial"))
         if begun:
             notes.append(f"Unfinished in {name or 'this run'}: {plural(begun, 'episode')}.")
@@ -182,20 +186,28 @@ def finished_episodes(entries: Sequence[EpisodeEntry]) -> list[FinishedEpisode]:
     return [entry.finished_episode for entry in entries if entry.finished_episode]
 
 
-def _read_failed_entries(folder: Path, run: str) -> Iterator[EpisodeEntry]:
+def _read_failed_entries(folder: Path, run: str, notes: list[str]) -> Iterator[EpisodeEntry]:
+    """Read the failed episodes of a folder, and add to the notes whose header cannot be shown."""
     for failure in read_failures(folder):
         # An episode that failed once and finished later has both files.
-        if not (folder / f"{failure.name}.jsonl").exists():
-            yield EpisodeEntry(
-                failure.path,
-                run,
-                file_digest(failure.path),
-                failure.header,
-                None,
-                failure.reason,
-                {},
-                failure.failure.error,
-            )
+        if (folder / f"{failure.name}.jsonl").exists():
+            continue
+        digest, error = file_digest(failure.path), failure.failure.error
+        entry = EpisodeEntry(failure.path, run, digest, failure.header, None, failure.reason, {}, error)
+        try:
+            with wrap_record_errors(failure.path):
+                _read_needed_values(entry)
+        except OddRecordError as odd:
+            notes.append(f"Shown without its header: {odd}")
+            entry = replace(entry, header=None)
+        yield entry
+
+
+def _read_needed_values(entry: EpisodeEntry) -> None:
+    """Read the values that every index and page needs, which records of other programs may lack."""
+    _ = entry.title, entry.planner, entry.rate, entry.ending, entry.experiment
+    if entry.header is not None:
+        _ = entry.view.initial_facts(entry.header)
 
 
 def _read_entry(path: Path, run: str, figures_only: bool) -> EpisodeEntry:
@@ -213,8 +225,7 @@ def _read_entry(path: Path, run: str, figures_only: bool) -> EpisodeEntry:
         digest = "" if figures_only else file_digest(path)
         words = "" if figures_only or spoken is None else spoken(record)
         entry = EpisodeEntry(path, run, digest, header, result, "", faults, words=words)
-        # Every index and page needs these values, which records of other programs may lack.
-        _ = entry.title, entry.planner, entry.rate, entry.ending, view.initial_facts(header)
+        _read_needed_values(entry)
         _ = view.describe_state(result), view.state_sort_value(result), view.cells(result), view.is_perfect(result)
     return entry
 
@@ -248,5 +259,7 @@ def file_digest(path: Path) -> str:
 
 
 def _sort_key(entry: EpisodeEntry) -> tuple[bool, float, int, str, str]:
-    """Sort failed episodes first, then by score."""
-    return (entry.result is not None, entry.rate or 0.0, -sum(entry.faults.values()), entry.run, entry.name)
+    """Sort failed episodes first, then by score, the worst first."""
+    rate = entry.rate or 0.0
+    goodness = -rate if entry.main_score.better == "lower" else rate
+    return (entry.result is not None, goodness, -sum(entry.faults.values()), entry.run, entry.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -181,7 +182,8 @@ def _links(index: Path, all_pages: Sequence[EpisodePage]) -> list[IndexLink]:
 def _completeness_notes(folder: Path, all_pages: Sequence[EpisodePage]) -> dict[str, Any]:
     """Return what the index says about missing pages and pictures, and the commands that create them."""
     missing = sum(not page.is_there for page in all_pages)
-    limits = [f"{missing} of {len(all_pages)} pages are still to be made: housewise report {folder}"] if missing else []
+    command = shlex.join(["housewise", "report", str(folder)])
+    limits = [f"{missing} of {len(all_pages)} pages are still to be made: {command}"] if missing else []
     count = sum(page.has_pictures for page in all_pages)
     possible = sum(can_have_pictures(page.entry) for page in all_pages)
     if count < possible:
@@ -230,8 +232,9 @@ def write_single(
         contents.append(make_content(done + 1, entries[place], simulator, save_film))
     tell("episodes", len(shown), len(shown))
     links = [IndexLink(f"#e{shown.index(place) + 1}" if place in shown else "") for place in range(len(entries))]
-    with_pictures = sum(entries[place].key in pictured for place in shown)
-    how = " with pictures" if with_pictures == len(shown) else f", {with_pictures} of them with pictures"
+    with_pictures = sum(entries[place].key in pictured and can_have_pictures(entries[place]) for place in shown)
+    how = f", {with_pictures} of them with pictures" if with_pictures else ""
+    how = " with pictures" if with_pictures == len(shown) else how
     limit = f"{len(shown)} of {len(entries)} episodes are shown below{how}, the worst first."
     more = {"limits": [limit] if len(shown) < len(entries) else [], "beside": False, "contents": contents}
     _write_index(index, folder, entries, notes, links, comparisons, more)
@@ -257,7 +260,9 @@ def _write_index(
     if cut := truncation_warning(summarize([result for _, result in episodes], ()), " or ".join(limits)):
         told.append(f"{cut}.")
     lines = [_index_row(entry, link, agents, filters) for entry, link in zip(entries, links, strict=True)]
-    view = entries[0].view
+    # An episode that failed while it was opened has no header, and sorts first.
+    first = next((entry for entry in entries if entry.header), entries[0])
+    view = first.view
     facts: dict[str, Any] = {
         "made": "",
         "name": folder.resolve().name,
@@ -266,6 +271,7 @@ def _write_index(
         "notes": [*told, *notes, *filter(None, [find_stale_metrics(folder, episodes) if episodes else ""])],
         "overall": overall_row(episodes),
         "view": view,
+        "main_score": first.main_score,
         "rows": figures,
         "comparisons": [*comparisons, *figures.comparisons],
         "lines": lines,
@@ -345,7 +351,10 @@ def _facts(entries: Sequence[EpisodeEntry], figures: ExperimentTables) -> dict[s
         "seed": [_tasks(header).get("seed", header.seed) for header in headers],
         "started": [header.started.replace("T", " ")[:16] for header in headers[:1]],
     }
-    told = {name: ", ".join(dict.fromkeys(str(value) for value in values if value)) for name, values in facts.items()}
+    told = {
+        name: ", ".join(dict.fromkeys(str(value) for value in values if value not in (None, "")))
+        for name, values in facts.items()
+    }
     first = {key: value for key, value in figures.common.items() if key in _HEADLINE_SETTINGS}
     return first | {name: text for name, text in told.items() if text}
 

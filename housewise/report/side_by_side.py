@@ -55,6 +55,7 @@ class SideBySidePage:
             "index": relative_url(self.index, self.file),
             "name": self.name,
             "entries": shown,
+            "main_score": shown[0].main_score,
             "links": [relative_url(self.pages / entry.page, self.file) for entry in shown],
             "initial_facts": shown[0].view.initial_facts(shown[0].header) if shown[0].header else [],
             "several_attempts": any(attempt > 1 for cells in turns for attempt, _ in cells),

@@ -251,12 +251,13 @@ def test_a_level_can_be_a_function_and_a_memory_can_be_made_by_one(file: Path, t
 def test_a_function_measures_without_runs(tmp_path: Path) -> None:
     (tmp_path / "dice.yaml").write_text(
         "title: Dice\nshows: Points of dice.\nsystem: personalize\nsettings: {adapter: tidy}\n"
-        "axes:\n  die: {coin: {sides: 2}, cube: {sides: 6}, loaded: {settings: {sides: 1}, needs: [no_such_module]}}\n"
+        "axes:\n  die:\n    coin: {sides: 2}\n    cube: {sides: 6}\n"
+        "    loaded: {settings: {sides: 1}, needs: [no_such_module, no_such_module.part]}\n"
         "function: tests.experiments.test_runner:draws\nmeasures: [{points: {decimals: 2}}]\n"
     )
     told = run_module("housewise", ["experiment", "dice.yaml", "--out", "out"], cwd=tmp_path, code=0)
     assert "coin  0.50 ± 0.29" in told.stdout and "cube  1.50 ± 0.65" in told.stdout
-    assert told.stderr == "note: die loaded is left out: no_such_module is not installed\n"
+    assert told.stderr == "note: die loaded is left out: no_such_module, no_such_module.part is not installed\n"
     header = read_table(tmp_path / "out" / "dice.csv").header
     assert header.settings["coin"] == {"adapter": "tidy", "sides": 2} and header.adapters.keys() == {"tidy"}
     assert header.episodes.commits == (header.made["commit"],) and header.episodes.first

@@ -89,6 +89,16 @@ def test_what_is_played_is_kept_where_a_folder_is_named(toy: RearrangementTask, 
     assert set(housewise.__all__) <= set(dir(housewise))
 
 
+def test_an_earlier_record_is_not_overwritten(toy: RearrangementTask, tmp_path: Path) -> None:
+    housewise.play(toy, Done(), folder=tmp_path)
+    (path,) = tmp_path.iterdir()
+    kept = path.read_bytes()
+    with pytest.raises(UserError, match="is there already, and would be overwritten; name another folder") as refused:
+        housewise.play(toy, Done(), seed=1, folder=tmp_path)
+    assert str(refused.value).startswith(f"{path}: ")
+    assert path.read_bytes() == kept and list(tmp_path.iterdir()) == [path]
+
+
 @pytest.mark.parametrize("task", ["3", 3.5, None])
 def test_what_is_no_task_is_refused_in_a_line(task: object) -> None:
     with pytest.raises(UserError, match=r"^task: .*give one, or the number of a generated house$"):

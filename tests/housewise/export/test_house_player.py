@@ -1,6 +1,7 @@
 import json
 import sys
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +12,16 @@ from housewise.core.errors import UserError
 from housewise.export import export_run
 from housewise.export.episode_playback import Playback, event_log
 from housewise.export.house_player import HousePlayer
+from housewise.export.manifest import ExportedEpisode
 from housewise.playback.replay import find_task, replay_record
 from housewise.playback.simulators import PlaybackSimulator
 from housewise.rollout.record_reader import read_record
 from housewise.systems.personalize.record import HouseRecord
+from housewise.worlds.house.env import RearrangementTask
+from housewise.worlds.house.navmesh import NavMesh
 from housewise.worlds.house.simulator.base import Camera
 from tests.housewise.export.conftest import HOSTILE, STEPS
+from tests.housewise.report.conftest import play
 
 
 def test_there_is_a_frame_before_every_step_and_one_at_the_end(
@@ -44,6 +49,29 @@ def test_rewards_are_the_records_and_are_earned_where_something_is_put_down(
     assert any(earned)
     grab = played[0].actions.index("grab_release")
     assert {frame.action for playback in played for frame in playback.frames if frame.reward} == {grab}
+
+
+def test_a_frame_has_the_plan_of_its_step(played: list[Playback], records: list[HouseRecord]) -> None:
+    for playback, record in zip(played, records, strict=True):
+        plans = [line.plan for line in record.actions for _ in line.low_level_actions]
+        assert [frame.plan for frame in playback.steps] == plans
+        assert playback.frames[-1].plan == plans[-1]
+    assert any(playback.frames[0].plan != playback.frames[-1].plan for playback in played)
+
+
+def test_the_robot_stands_on_the_floor_of_its_house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder, floor = play(tmp_path, max_steps=3), -1.25
+
+    def lowered(record: HouseRecord) -> RearrangementTask:
+        task = find_task(record)
+        area = task.scene.navmesh
+        return replace(task, scene=replace(task.scene, navmesh=NavMesh(area.area, floor, area.viewpoints)))
+
+    monkeypatch.setattr("housewise.export.house_player.find_task", lowered)
+    (path,) = (folder / "episodes").glob("*.jsonl")
+    for frame in HousePlayer().play(read_record(path), path).frames:
+        assert frame.feet.position[1] == floor
+        assert frame.eye.position[1] == floor + Camera().above_floor
 
 
 def test_things_move_when_they_are_carried(played: list[Playback], records: list[HouseRecord]) -> None:
@@ -86,6 +114,13 @@ def test_events_of_any_system_are_told_as_text(foreign: Path) -> None:
     assert tasted.text == "said: good"
     assert stirred.text.replace("\n", "").isprintable() and "times: 3" in stirred.text
     assert HOSTILE.partition(" \x1b")[0] in stirred.text and "\x1b" not in stirred.text
+
+
+def test_an_exported_episode_has_the_name_of_its_file(foreign: Path) -> None:
+    path = foreign / "episodes" / "soup-run0.jsonl"
+    copy = path.rename(path.with_name("soup-again.jsonl"))
+    episode = ExportedEpisode("pantry", copy, read_record(copy), None, "id")
+    assert episode.name == episode.facts["record"] == "soup-again" != episode.record.name
 
 
 @pytest.mark.parametrize("to", ["lerobot", "rerun"])

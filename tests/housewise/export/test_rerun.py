@@ -120,6 +120,17 @@ def test_a_system_without_pictures_has_its_events_and_scores(foreign: Path, tmp_
     assert not any("TextDocument" in name for found in chunks.values() for columns in found for name in columns)
 
 
+def test_records_with_equal_headers_are_named_by_their_files(foreign: Path, tmp_path: Path) -> None:
+    (record,) = (foreign / "episodes").iterdir()
+    again = record.with_name("soup-again.jsonl")
+    again.write_text(record.read_text().replace("0.5", "0.25"))
+    assert export_run(foreign, "rerun", tmp_path / "out") == 2
+    assert {path.stem for path in (tmp_path / "out").glob("*.rrd")} == {"soup-run0", "soup-again"}
+    manifest = json.loads((tmp_path / "out" / "housewise.json").read_text())
+    scores = {episode["record"]: episode["scores"]["taste"] for episode in manifest["episodes"]}
+    assert scores == {"soup-run0": 0.5, "soup-again": 0.25}
+
+
 def test_the_same_house_of_two_runs_is_two_recordings(run: Path, recordings: list[Path], tmp_path: Path) -> None:
     chunk = pytest.importorskip("rerun.chunk", reason="this rerun-sdk does not tell what is in a recording")
     again = play(tmp_path / "elsewhere" / run.name, houses=2, max_steps=STEPS)
