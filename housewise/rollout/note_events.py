@@ -41,7 +41,7 @@ class NoteForgottenEvent(Event):
 
 
 MemoryChange = NoteEvent | NoteForgottenEvent
-NOTE_EVENTS: Mapping[str, type[MemoryChange]] = {each.type: each for each in (NoteEvent, NoteForgottenEvent)}
+NOTE_EVENTS: Mapping[str, type[Event]] = {NoteEvent.type: NoteEvent, NoteForgottenEvent.type: NoteForgottenEvent}
 """Events of all systems that change the memory of a person, by type."""
 
 

@@ -90,8 +90,11 @@ class RoomWorld:
             goal = self._ask(action)
             text, *said = (each[:_LONGEST_ANSWER] for each in (goal.sentence, *goal.said))
             answer = GoalAnswerEvent(thing=thing, question=question, text=text, said=said)
-        heard = StatedGoal(answer.text, tuple(answer.said)) if isinstance(action, GoalRequest) else answer.text
-        return Step(RoomObservation(self._state, heard), (answer,), cost=0)
+        if isinstance(action, GoalRequest):
+            heard = RoomObservation(self._state, StatedGoal(answer.text, tuple(answer.said)))
+        else:
+            heard = RoomObservation(self._state, answer.text)
+        return Step(heard, (answer,), cost=0)
 
     def scores(self) -> Mapping[str, float]:
         """See World.scores."""

@@ -29,7 +29,7 @@ from housewise.people.choices.profiles import read_profile
 from housewise.people.memory import Memory
 from housewise.people.respondent import Question
 from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
-from housewise.rollout.note_events import MemoryChange, NoteEvent, NoteForgottenEvent
+from housewise.rollout.note_events import NoteEvent, NoteForgottenEvent
 from housewise.systems.clipr.agent import CliprAgent, find_cited_rule
 from housewise.systems.clipr.record import CliprAnswerEvent, CliprQuestionEvent, DecisionEvent, ReviewEvent, RulesEvent
 from housewise.systems.clipr.system import open_chat_person
@@ -134,7 +134,7 @@ def test_a_memory_is_gone_on_with_and_a_review_has_to_stand_the_test(
     assert rules == expected
     gone = [event.note.text for event in kept.of(NoteForgottenEvent)]
     assert gone == (["For tea: prefer hot tea."] if outcome == "accepted" else [])
-    for event in kept.of(MemoryChange):
+    for event in [*kept.of(NoteForgottenEvent), *kept.of(NoteEvent)]:
         event.apply(memory)
     assert len(recall_answers(memory, "kitchen")) == 3 and not answers_without_rules(memory, "kitchen")
     newest = "For tea: prefer iced tea." if outcome == "accepted" else "For tea: prefer hot tea."
@@ -160,7 +160,7 @@ def test_a_remembered_rule_that_a_review_dropped_does_not_come_back(tmp_path: Pa
         should_update=["YES"],
         update=["1. For tea: prefer iced tea.\n2. For milk: prefer cold."],
     )
-    for event in kept.of(MemoryChange):
+    for event in [*kept.of(NoteForgottenEvent), *kept.of(NoteEvent)]:
         event.apply(memory)
     rules = [rule.text for rule in recall_rules(memory, "kitchen")]
     assert rules == ["For tea: prefer iced tea.", "For milk: prefer cold."]
