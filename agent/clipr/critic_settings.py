@@ -36,7 +36,9 @@ class CriticSettings(Settings):
     """Whether a revision must not lower the accuracy on the processed scenarios."""
     max_replayed: Annotated[int | None, _IF_ADAPTIVE] = Field(default=None, ge=1, le=MAX_COUNT)
     """Maximum number of processed scenarios that the accuracy gate replays, drawn by seed. null replays all of them:
-    the number of calls grows with the square of the number of scenarios."""
+    the number of calls grows with the square of the number of scenarios. With a maximum, the accuracy before a revision
+    is partly that of choices by older rules, which no replay has brought up to date, so a revision that lowers accuracy
+    can pass the gate."""
 
     @model_validator(mode="after")
     def _check_interval(self) -> Self:

@@ -124,12 +124,17 @@ def rule_notes(
     return notes
 
 
+def topic_rule_notes(memory: Memory, topic: str) -> list[Note]:
+    """Return the notes of a topic's rules, oldest first."""
+    return [note for note in memory.notes if note.kind == "rule" and note.about.task == topic and note.text]
+
+
 def recall_rules(memory: Memory, topic: str) -> tuple[Rule, ...]:
     """Return the rules in force for a topic, oldest first. Of contradicting rules only the newest is in force.
 
     At most the :data:`MAX_RULES` newest rules are returned.
     """
-    notes = [note for note in memory.notes if note.kind == "rule" and note.about.task == topic and note.text]
+    notes = topic_rule_notes(memory, topic)
     gone = find_overruled(notes)
     return tuple(parse_rule(note.text) for number, note in enumerate(notes) if number not in gone)[-MAX_RULES:]
 

@@ -20,24 +20,36 @@ MAX_RULES = 200
 MAX_RULE_CHARACTERS = 400
 """Longer rules are truncated."""
 
-_CHOOSE = r"(?:prefer|prefers|choose|pick|use|want|wants|like|likes|take|go for|serve|bring|prioriti[sz]e|select|give)"
+_CHOOSE = (
+    r"(?:(?P<prefers>(?:prefers?|likes?)(?! to\b))|prefers?|choose|pick|use|wants?|likes?|take|go for|serve|bring"
+    r"|prioriti[sz]e|select|give)"
+)
 _WHEN = r"(?:for|when|if|with|whenever|in case of|regarding|when it comes to|on|at|in|after|before|during)"
+_CONDITION_WORD = r"(?:for|when|if|whenever|in case of|regarding)"
 _OVER = (
     r"(?:\bover\b|\brather than\b|\binstead of\b|;?,?\s*(?:and |but )?\bavoid\b|,?\s*\bnever\b|,\s*not\b"
-    r"|\bto\b(?= \w+ \w*$))"
+    r"|,?\s*\b(?:and|but) not\b)"
 )
+# "Prefer A to B" refuses B, but "bring A to B" and "next to B" name a place. B is short, since "to" has other uses.
+_TO = rf"(?<!\bnext )(?<!\bclose )\bto\b(?=(?: [\w'-]+){{1,3}}(?:$|,?\s+{_CONDITION_WORD}\b))"
+_OVER_OR_TO = rf"(?:{_OVER}|(?(prefers){_TO}|(?!)))"
 _FORMS = tuple(
     re.compile(form, re.IGNORECASE)
     for form in (
-        # The text of typed rules. The condition may contain commas and colons.
-        r"^for (?P<condition>.+): prefer (?P<preferred>[^:;]+?)(?:; avoid (?P<avoided>[^:;]+))?$",
+        # The text of typed rules. The condition may contain commas and colons. What is preferred may contain "over" if
+        # something else is avoided ("prefer eggs over easy; avoid boiled eggs"), but no ", not", which make_rule does
+        # not write.
+        r"^for (?P<condition>.+): prefer (?P<preferred>(?:(?!,\s*(?:not|never)\b)[^:;])+?); avoid (?P<avoided>[^:;]+)$",
+        # If nothing else is avoided, "over" and "to" refuse what follows, as people mean it. Therefore make_rule's "For
+        # eggs: prefer eggs over easy." is not read back as it was made.
+        rf"^for (?P<condition>.+): prefer (?P<preferred>[^:;]+?)(?:\s*(?:{_OVER}|{_TO})\s*(?P<avoided>[^:]+))?$",
         r"^for (?P<condition>.+): avoid (?P<avoided>[^:;]+)$",
         rf"^(?:{_WHEN}) (?P<condition>.+?)\s*[:,]\s*(?:always |please |i |they |the user )*{_CHOOSE} (?P<preferred>.+?)"
-        rf"(?:\s*{_OVER}\s*(?P<avoided>.+?))?$",
-        rf"^(?:{_WHEN}) (?P<condition>.+?)\s*[:,]\s*(?:avoid|never (?:{_CHOOSE[3:-1]})) (?P<avoided>.+?)$",
-        rf"^(?:always |please |the user |they |i )*{_CHOOSE} (?P<preferred>.+?)(?:\s*{_OVER}\s*(?P<avoided>.+?))?"
-        rf"(?:,?\s+(?:for|when|if|whenever|in case of|regarding) (?P<condition>.+?))?$",
-        rf"^(?:avoid|never (?:{_CHOOSE[3:-1]})) (?P<avoided>.+?)"
+        rf"(?:\s*{_OVER_OR_TO}\s*(?P<avoided>.+?))?$",
+        rf"^(?:{_WHEN}) (?P<condition>.+?)\s*[:,]\s*(?:avoid|never {_CHOOSE}) (?P<avoided>.+?)$",
+        rf"^(?:always |please |the user |they |i )*{_CHOOSE} (?P<preferred>.+?)"
+        rf"(?:\s*{_OVER_OR_TO}\s*(?P<avoided>.+?))?(?:,?\s+{_CONDITION_WORD} (?P<condition>.+?))?$",
+        rf"^(?:avoid|never {_CHOOSE}) (?P<avoided>.+?)"
         rf"(?:,?\s+(?:for|when|if|whenever) (?P<condition>.+?))?$",
     )
 )

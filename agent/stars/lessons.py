@@ -78,9 +78,27 @@ class GoalRequest:
         return f"What is the goal for {self.about.description}?"
 
 
+@dataclass(frozen=True)
+class StatedGoal:
+    """A goal that the user stated.
+
+    Attributes:
+        sentence: The goal as a sentence. It may be longer than what the user said, such as "drawer".
+        said: What the user said, in order, if it is not the sentence: several texts if the goal was asked for again.
+    """
+
+    sentence: str
+    said: tuple[str, ...] = ()
+
+    @property
+    def utterances(self) -> tuple[str, ...]:
+        """What the user said, in order."""
+        return self.said or (self.sentence,)
+
+
 LearningEvent = GoalsRetrieved | GoalSelection | GoalQuestion | GoalRequest
 """One step of learning a goal. A GoalQuestion or GoalRequest waits for the user's answer."""
-LearningSteps = Generator[LearningEvent, str | None, "ObjectLesson"]
+LearningSteps = Generator[LearningEvent, str | StatedGoal | None, "ObjectLesson"]
 """Generator of the steps for one object. It receives the user's answers and returns the lesson."""
 
 
@@ -186,9 +204,9 @@ class UserDialogue:
         self.yes += confirmed
         self.no += not confirmed
 
-    def goal(self, sentence: str) -> None:
-        """Count a stated goal."""
-        self.turns.append(sentence)
+    def goal(self, stated: StatedGoal) -> None:
+        """Count a stated goal: every utterance of the user, in the user's own words."""
+        self.turns += stated.utterances
         self.stated += 1
 
     @property

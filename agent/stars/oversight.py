@@ -6,7 +6,7 @@ from typing import Protocol
 
 from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.goal_clauses import PlacementClause, StateClause
-from housewise.agent.stars.lessons import NO, YES, GoalQuestion, GoalRequest
+from housewise.agent.stars.lessons import NO, YES, GoalQuestion, GoalRequest, StatedGoal
 from housewise.agent.stars.responses import GoalAnalysis
 from housewise.agent.stars.situation import PerceivedThing
 from housewise.agent.stars.tasks import StarsTask, TaskObject
@@ -24,8 +24,11 @@ class OversightUser(Protocol):
     def confirms(self, question: GoalQuestion) -> bool:
         """Return whether a goal is what the user wants."""
 
-    def states(self, about: TaskObject) -> str:
-        """Return the goal for an object in one sentence: "If the object is a mug then the goal is that ..."."""
+    def states(self, about: TaskObject) -> StatedGoal:
+        """Return the goal for an object in one sentence, "If the object is a mug then the goal is that ...".
+
+        The words of the user come with it, if they are others.
+        """
 
 
 class SimulatedUser:
@@ -44,7 +47,7 @@ class SimulatedUser:
         is_right = analysis.viable and goal_place(analysis, about.thing) in about.wanted
         return is_right and closes_what_it_opens(analysis)
 
-    def states(self, about: TaskObject) -> str:
+    def states(self, about: TaskObject) -> StatedGoal:
         """State the first accepted place, closed again if it can be closed."""
         wanted = next(fixture for fixture in self._task.fixtures if fixture.name == about.wanted[0])
         what = " ".join(("the", *sorted(wanted.modifiers), wanted.noun))
@@ -52,7 +55,7 @@ class SimulatedUser:
         goal = f"the object is {relation} {what}" + (
             f" and {what} is closed" if "openable" in wanted.affordances else ""
         )
-        return f"If the object is a {about.thing.noun} then the goal is that {goal}."
+        return StatedGoal(f"If the object is a {about.thing.noun} then the goal is that {goal}.")
 
 
 class RespondentUser:
@@ -72,20 +75,22 @@ class RespondentUser:
         answer = self._person.answer(Asked(str(question), (YES, NO), self._about(question.about)))
         return answer.option == 0
 
-    def states(self, about: TaskObject) -> str:
+    def states(self, about: TaskObject) -> StatedGoal:
         """Return the goal that the person states.
 
         A goal that is not understood or not viable is asked for again, with the reason. A goal or a place alone, such
         as "drawer" or "in the drawer and the drawer is closed", is completed to a sentence.
         """
-        said, problem = "", ""
+        said: list[str] = []
+        sentence, problem = "", ""
         for _ in range(_MAX_REQUESTS):
             question = f"{problem}{GoalRequest(about)} ({_goal_opening(about)} in the ...)"
-            said = self._complete_sentence(about, self._person.answer(Asked(question, about=self._about(about))).text)
-            problem = self._find_problem(about, said)
+            said.append(self._person.answer(Asked(question, about=self._about(about))).text)
+            sentence = self._complete_sentence(about, said[-1])
+            problem = self._find_problem(about, sentence)
             if not problem:
                 break
-        return said
+        return StatedGoal(sentence, () if said == [sentence] else tuple(said))
 
     def _complete_sentence(self, about: TaskObject, said: str) -> str:
         goal = f"If the object is a {about.thing.noun} then {said}"

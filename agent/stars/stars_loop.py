@@ -24,6 +24,7 @@ from housewise.agent.stars.lessons import (
     ObjectLesson,
     Planner,
     ResponseRetriever,
+    StatedGoal,
     UserDialogue,
 )
 from housewise.agent.stars.model_usage import SELECTION, ModelUsage
@@ -93,8 +94,10 @@ class GoalLearner:
         if self._condition.user:
             used = yield from self._solicit_feedback(about, pool, choices, answers)
             if used is None:
-                stated = (yield GoalRequest(about)) or ""
-                self.dialogue.goal(stated)
+                reply = yield GoalRequest(about)
+                goal = reply if isinstance(reply, StatedGoal) else StatedGoal(reply or "")
+                self.dialogue.goal(goal)
+                stated = goal.sentence
                 used = self._analyser.analyse_statement(stated, self._task.situation.with_focus(about.thing))
         elif pool:
             choices.append(self._selector.select(self._task, about, pool, self.usage))

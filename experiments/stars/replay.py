@@ -11,7 +11,7 @@ from typing import Any
 
 from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.experiment_conditions import CONDITIONS, StarsCondition
-from housewise.agent.stars.lessons import GoalQuestion, UserDialogue
+from housewise.agent.stars.lessons import GoalQuestion, StatedGoal, UserDialogue
 from housewise.agent.stars.oversight import SimulatedUser
 from housewise.agent.stars.planning import plan_goal, simulate_actions
 from housewise.agent.stars.responses import GoalAnalysis
@@ -137,7 +137,7 @@ class RecordedReplay:
             if isinstance(line, HumanGoal):
                 if chosen is not None:
                     self._differs(about, "a goal was stated though one had been confirmed")
-                self._dialogue.goal(line.text)
+                self._dialogue.goal(StatedGoal(line.text))
                 self._pursue(self._stated_goal(about, line.text))
 
     def _selected_goal(self, about: TaskObject, analysed: Analysed) -> GoalAnalysis | None:

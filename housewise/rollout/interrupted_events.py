@@ -12,7 +12,7 @@ from housewise.core.errors import UserError
 from housewise.core.files import read_bytes
 from housewise.core.record import Event, Header
 from housewise.core.record_files import FAILED, FINISHED, PARTIAL, read_lines
-from housewise.rollout.note_events import NoteEvent
+from housewise.rollout.note_events import NOTE_EVENTS
 from housewise.rollout.record_reader import migrate_line, read_header
 
 
@@ -29,7 +29,7 @@ def read_interrupted_events(
         events: Event types of the system.
         is_same_job: Returns whether a header belongs to an attempt at the same episode.
     """
-    known: dict[str, type[Event]] = {NoteEvent.type: NoteEvent, **{event.type: event for event in events}}
+    known: dict[str, type[Event]] = {**NOTE_EVENTS, **{event.type: event for event in events}}
     return tuple(event for path in _find_attempts(folder, name) for event in _read_events(path, known, is_same_job))
 
 

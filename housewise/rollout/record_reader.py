@@ -14,7 +14,7 @@ from housewise.core.migrations.record_fields import rename_former_fields
 from housewise.core.plugins import SYSTEMS, plugin_names
 from housewise.core.record import VERSION, Event, Header, Record, Result, UnknownEvent
 from housewise.core.record_files import FINISHED, RecordLine, assemble_record, damaged_line_error, read_lines
-from housewise.rollout.note_events import NoteEvent
+from housewise.rollout.note_events import NOTE_EVENTS
 from housewise.rollout.system import find_system
 
 FIRST_SYSTEM = "personalize"
@@ -31,7 +31,7 @@ def read_record(path: Path) -> Record:
         UserError: The record is damaged; the message names file and line.
     """
     name, lines = _migrate(path, read_lines(path))
-    known: dict[str, type[Event]] = {NoteEvent.type: NoteEvent}
+    known: dict[str, type[Event]] = dict(NOTE_EVENTS)
     if name not in plugin_names(SYSTEMS):
         return assemble_record(path, lines, known)
     system = find_system(name)

@@ -17,13 +17,13 @@ from housewise.core.html_tables import html_table, html_text
 from housewise.core.record import Event, Header
 from housewise.core.record_files import FAILED, FINISHED
 from housewise.core.text_files import read_json
-from housewise.people.memory import Memory, Note
+from housewise.people.memory import Memory
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.executor_choice import open_executor
 from housewise.rollout.failures import FailedEpisodesError, RunEndedError, read_failures
 from housewise.rollout.interrupted_events import read_interrupted_events
 from housewise.rollout.models import check_models
-from housewise.rollout.note_events import learned_notes
+from housewise.rollout.note_events import MemoryChange, memory_changes
 from housewise.rollout.record_reader import read_record, read_records
 from housewise.rollout.run_memory import RunMemory
 from housewise.rollout.run_meter import RunMeter, check_prices, open_meter
@@ -158,7 +158,7 @@ class Run:
                         self.system.job_data,
                         memories,
                         self._memory_owner,
-                        self._read_learned_notes,
+                        self._read_memory_changes,
                         learn,
                         self._read_interrupted_events,
                     )
@@ -205,7 +205,7 @@ class Run:
     def _save_pending_notes(self) -> None:
         """Save the notes of a run that was killed after its last episode, before it saved the memories."""
         if self.system.uses_memory and self.settings.memory.learn != "never":
-            memories = self._run_memory.load_memories(self._notes_of_finished_jobs())
+            memories = self._run_memory.load_memories(self._memory_changes_of_finished_jobs())
             if not self._run_memory.is_saved(memories):
                 self._run_memory.save(memories)
 
@@ -222,27 +222,27 @@ class Run:
         run_memory, learn = self._run_memory, self.settings.memory.learn
         if learn != "never":
             run_memory.check_writable()
-        memories = run_memory.load_memories(self._notes_of_finished_jobs() if learn == "episode" else ())
+        memories = run_memory.load_memories(self._memory_changes_of_finished_jobs() if learn == "episode" else ())
         try:
             yield memories
         finally:
             if learn != "never":
                 # Episodes may have ended after the run was stopped.
-                run_memory.save(run_memory.load_memories(self._notes_of_finished_jobs()))
+                run_memory.save(run_memory.load_memories(self._memory_changes_of_finished_jobs()))
 
-    def _notes_of_finished_jobs(self) -> Iterator[list[Note]]:
-        """Return the notes of each finished episode."""
-        return map(self._read_learned_notes, self.finished_jobs)
+    def _memory_changes_of_finished_jobs(self) -> Iterator[list[MemoryChange]]:
+        """Return the events of each finished episode that change memories."""
+        return map(self._read_memory_changes, self.finished_jobs)
 
     def _memory_owner(self, job: Job) -> str:
         """Return the person whose memory an episode uses."""
         return self.settings.memory.start or job.task.person
 
-    def _read_learned_notes(self, job: Job) -> list[Note]:
+    def _read_memory_changes(self, job: Job) -> list[MemoryChange]:
         # Records of earlier versions may hold notes of another person.
         if not self.system.is_respondent(job, self._memory_owner(job)):
             return []
-        return list(learned_notes(read_record(self.episodes / f"{job.name}{FINISHED}")))
+        return memory_changes(read_record(self.episodes / f"{job.name}{FINISHED}"))
 
     def _read_interrupted_events(self, job: Job) -> tuple[Event, ...]:
         """Return the events of interrupted attempts at an episode.

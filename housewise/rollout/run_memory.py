@@ -9,7 +9,8 @@ from typing import Any
 
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.files import check_writable
-from housewise.people.memory import Memory, MemoryFolder, Note
+from housewise.people.memory import Memory, MemoryFolder
+from housewise.rollout.note_events import MemoryChange
 from housewise.rollout.settings import MemorySettings
 
 
@@ -59,20 +60,20 @@ class RunMemory:
                     "create it with memory.new=true"
                 )
 
-    def load_memories(self, learned: Iterable[Sequence[Note]] = ()) -> dict[str, Memory]:
-        """Return the memory of each person, with the notes of finished episodes added.
+    def load_memories(self, learned: Iterable[Sequence[MemoryChange]] = ()) -> dict[str, Memory]:
+        """Return the memory of each person, changed as finished episodes say.
 
         Args:
-            learned: Notes of each finished episode, in order.
+            learned: Events of each finished episode that change memories, in order.
 
         Raises:
             UserError: A memory is missing or damaged.
         """
         found = {person: self._load_initial(person) for person in self._people}
-        for notes in learned:
-            for note in notes:
-                if note.person in found:
-                    found[note.person].add(note)
+        for changes in learned:
+            for change in changes:
+                if change.note.person in found:
+                    change.apply(found[change.note.person])
         return found
 
     def save(self, memories: Mapping[str, Memory]) -> None:

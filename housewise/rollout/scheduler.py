@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from housewise.core.record import Event
-from housewise.people.memory import Memory, Note
+from housewise.people.memory import Memory
+from housewise.rollout.note_events import MemoryChange
 from housewise.rollout.settings import Learn
 from housewise.rollout.system import Job
 
@@ -37,7 +38,7 @@ class Scheduler:
         job_data: Returns the data of an episode; see `System.job_data`.
         memories: Memories by person, or None if the system uses no memory.
         person: Returns the name of the person whose memory an episode uses.
-        learned: Returns the notes of a finished episode.
+        learned: Returns the events of a finished episode that change the memory.
         learn: When notes are recalled; see `MemorySettings`.
         earlier: Returns the events of interrupted attempts at an episode.
     """
@@ -48,7 +49,7 @@ class Scheduler:
         job_data: Callable[[Job], Any] = lambda job: None,
         memories: Mapping[str, Memory] | None = None,
         person: Callable[[Job], str] = lambda job: job.task.person,
-        learned: Callable[[Job], Iterable[Note]] = lambda job: (),
+        learned: Callable[[Job], Iterable[MemoryChange]] = lambda job: (),
         learn: Learn = "episode",
         earlier: Callable[[Job], tuple[Event, ...]] = lambda job: (),
     ) -> None:
@@ -103,7 +104,7 @@ class Scheduler:
             self._changed.notify_all()
 
     def finish_job(self, job: Job, finished: bool = True) -> None:
-        """Mark an episode as played, and add its notes to the memory that the next episode of its queue uses.
+        """Mark an episode as played, and change the memory as it says that the next episode of its queue uses.
 
         Args:
             job: The episode.
@@ -111,8 +112,8 @@ class Scheduler:
         """
         if finished and self._ordered and self._memories is not None:
             memory = self._memories[self._person(job)]
-            for note in self._learned(job):
-                memory.add(note)
+            for change in self._learned(job):
+                change.apply(memory)
         with self._changed:
             self._busy.discard(self._queue_of[job.name])
             self._changed.notify_all()

@@ -308,7 +308,8 @@ def _make_object_episode(
 
 
 def _turns(events: Sequence[Event]) -> Iterator[GoalTurn]:
-    said = {answer.question: answer.text for answer in _events_of_type(events, GoalAnswerEvent)}
+    answers = _events_of_type(events, GoalAnswerEvent)
+    said = {answer.question: " ".join(answer.said) or answer.text for answer in answers}
     for event in events:
         if isinstance(event, SelectionEvent) and event.options:
             yield GoalTurn(choice=event)

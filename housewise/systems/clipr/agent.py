@@ -26,13 +26,14 @@ from housewise.agent.clipr.memory_notes import (
     rule_notes,
     rules_written_note,
     source_answers,
+    topic_rule_notes,
 )
 from housewise.agent.clipr.method_inputs import MethodFunction, MethodInputs
-from housewise.agent.clipr.rules import Rule
+from housewise.agent.clipr.rules import Rule, parse_rule
 from housewise.core.record import Event, Usage
 from housewise.people.memory import About, Memory, Note
 from housewise.people.memory.note import later_time
-from housewise.rollout.note_events import NoteEvent
+from housewise.rollout.note_events import NoteEvent, NoteForgottenEvent
 from housewise.systems.clipr.record import CliprQuestionEvent, ReviewEvent, RulesEvent
 
 _RULE = re.compile(r"\brules?\s+#?(\d{1,3})\b", re.IGNORECASE)
@@ -56,6 +57,7 @@ class CliprAgent:
         self._version, self._known = 0, {rule.text for rule in inputs.known.rules}
         self._answers = answers_without_rules(memory, topic) if memory else []
         self._origins: dict[str, tuple[str, ...]] = {}
+        self._dropped: set[str] = set()  # texts of rules that reviews took out of force
 
     def decide(self, observation: CliprObservation, history: History[CliprObservation]) -> Decided[CliprAction]:
         """See Agent.decide."""
@@ -110,18 +112,25 @@ class CliprAgent:
             texts = {rule.text for rule in self._rules}
             answer = tuple(note.id for note in self._answers[-1:])
             self._origins |= {rule.text: answer for rule in new.rules if rule.text not in texts}
+            self._dropped = (self._dropped | texts) - {rule.text for rule in new.rules}
         self._rules = new.rules
         self._version += 1
         return RulesEvent.from_rules(self._version, new.origin, new.rules)
 
     def _rule_notes(self) -> list[Event]:
-        """Return note events of the rules at the end of the episode, except those that were remembered."""
+        """Return the events that bring the memory to the rules at the end of the episode.
+
+        Remembered rules that a review dropped or reworded are forgotten. Otherwise they would be in force in the next
+        episode, beside the rules that replaced them.
+        """
         if self._memory is None or not self._answers:
             return []
         person, new = self._memory.person, [rule for rule in self._rules if rule.text not in self._known]
         notes: list[Note] = rule_notes(person, self._topic, new, self._origins)
         ended = rules_written_note(person, self._topic, notes[-1].time if notes else self._answers[-1].time)
-        return [NoteEvent(note=note) for note in (*notes, ended)]
+        old = topic_rule_notes(self._memory, self._topic)
+        gone = [note for note in old if parse_rule(note.text).text in self._dropped]
+        return [*(NoteForgottenEvent(note=note) for note in gone), *(NoteEvent(note=note) for note in (*notes, ended))]
 
 
 def find_cited_rule(choice: ActionChoice, rules: Sequence[Rule]) -> int | None:

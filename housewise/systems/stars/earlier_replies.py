@@ -22,7 +22,7 @@ class EarlierReplies:
     def __init__(self, events: Sequence[Event]) -> None:
         self._goal_events: dict[tuple[str, str | None], RetrievedEvent | RepairEvent] = {}
         self._selections: dict[tuple[str, frozenset[str]], SelectionEvent] = {}
-        self._answers: dict[tuple[str, str], str] = {}
+        self._answers: dict[tuple[str, str], GoalAnswerEvent] = {}
         for event in events:
             if isinstance(event, RetrievedEvent | RepairEvent):
                 wrong = event.refused_goal if isinstance(event, RepairEvent) else None
@@ -30,7 +30,7 @@ class EarlierReplies:
             elif isinstance(event, SelectionEvent) and event.answer is not None:
                 self._selections.setdefault((event.thing, frozenset(event.options)), event)
             elif isinstance(event, GoalAnswerEvent):
-                self._answers.setdefault((event.thing, event.question), event.text)
+                self._answers.setdefault((event.thing, event.question), event)
 
     def find_goals(self, about: TaskObject, wrong: GoalCandidate | None) -> RetrievedEvent | RepairEvent | None:
         """Return the earlier retrieval or repair, or None."""
@@ -40,7 +40,7 @@ class EarlierReplies:
         """Return the earlier selection among candidates, or None."""
         return self._selections.get((about.thing.name, frozenset(each.text for each in pool)))
 
-    def answer(self, about: TaskObject, question: str) -> str | None:
+    def answer(self, about: TaskObject, question: str) -> GoalAnswerEvent | None:
         """Return the person's earlier answer to a question, or None."""
         return self._answers.get((about.thing.name, question))
 

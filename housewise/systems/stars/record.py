@@ -186,12 +186,18 @@ class GoalQuestionEvent(Event):
 
 
 class GoalAnswerEvent(Event):
-    """The person's answer. Records with answers are kept even if the episode is interrupted."""
+    """The person's answer. Records with answers are kept even if the episode is interrupted.
+
+    Attributes:
+        text: The answer: yes, no, or the goal as a sentence.
+        said: What the person said, in order, if it is not the sentence. Always empty in records of earlier versions.
+    """
 
     type: ClassVar[str] = "answer"
     thing: str
     question: Words
     text: Words
+    said: list[Words] = Field(default_factory=list)
 
 
 class GoalEvent(Event):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from housewise.agent.stars.episode_measures import episode_measures
-from housewise.agent.stars.lessons import NO, YES, GoalQuestion, GoalRequest, ObjectLesson
+from housewise.agent.stars.lessons import NO, YES, GoalQuestion, GoalRequest, ObjectLesson, StatedGoal
 from housewise.agent.stars.oversight import OversightUser
 from housewise.agent.stars.stars_loop import GoalLearner
 from housewise.agent.stars.tasks import StarsTask
@@ -26,7 +26,7 @@ class RoomObservation:
     """What the robot observes: the state of the room, and what the person said last."""
 
     state: State
-    said: str | None = None
+    said: str | StatedGoal | None = None
 
 
 class RoomWorld:
@@ -85,11 +85,16 @@ class RoomWorld:
         if isinstance(action, ManipulationAction):
             return self._act(action)
         thing, question = action.about.thing.name, str(action)
-        said = self._earlier_replies.answer(action.about, question)
-        said = (self._ask(action) if said is None else said)[:_LONGEST_ANSWER]
-        return Step(
-            RoomObservation(self._state, said), (GoalAnswerEvent(thing=thing, question=question, text=said),), cost=0
-        )
+        answer = self._earlier_replies.answer(action.about, question)
+        if answer is None:
+            goal = self._ask(action)
+            text, *said = (each[:_LONGEST_ANSWER] for each in (goal.sentence, *goal.said))
+            answer = GoalAnswerEvent(thing=thing, question=question, text=text, said=said)
+        if isinstance(action, GoalRequest):
+            heard = RoomObservation(self._state, StatedGoal(answer.text, tuple(answer.said)))
+        else:
+            heard = RoomObservation(self._state, answer.text)
+        return Step(heard, (answer,), cost=0)
 
     def scores(self) -> Mapping[str, float]:
         """See World.scores."""
@@ -112,7 +117,7 @@ class RoomWorld:
         event = ManipulationEvent(act=str(act), done=not reason, reason=reason, steps=steps)
         return Step(RoomObservation(self._state), (event,), steps, blocked=bool(reason))
 
-    def _ask(self, what: GoalQuestion | GoalRequest) -> str:
+    def _ask(self, what: GoalQuestion | GoalRequest) -> StatedGoal:
         if isinstance(what, GoalRequest):
             return self._user.states(what.about)
-        return YES if self._user.confirms(what) else NO
+        return StatedGoal(YES if self._user.confirms(what) else NO)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from housewise.agent.clipr.house_rules import parse_house_rule
 from housewise.agent.clipr.rules import (
     MAX_RULE_CHARACTERS,
     MAX_RULES,
@@ -26,6 +27,23 @@ def test_what_is_written_is_read_back(condition: str, preferred: list[str], avoi
     assert again.avoided == rule.avoided
 
 
+def test_a_written_rule_that_avoids_something_may_prefer_a_phrase_with_over() -> None:
+    rule = make_rule("breakfast", ["eggs over easy"], ["boiled eggs"])
+    again = parse_rule(rule.text)
+    assert rule.text == "For breakfast: prefer eggs over easy; avoid boiled eggs."
+    assert (again.preferred, again.avoided) == (rule.preferred, rule.avoided)
+
+
+def test_rules_that_refuse_a_thing_in_other_words_contradict_those_that_want_it() -> None:
+    rules = [make_rule("breakfast", ["coffee"]), parse_rule("For breakfast: prefer tea, not coffee.")]
+    assert find_contradictions(rules) == [(0, 1)]
+
+
+def test_a_house_rule_may_refuse_a_place_with_over() -> None:
+    rule = parse_house_rule(parse_rule("For drinkware: prefer shelf over sofa."))
+    assert rule is not None and (len(rule.wanted), len(rule.unwanted)) == (1, 1)
+
+
 def test_a_condition_may_be_a_whole_request() -> None:
     rule = make_rule("I am thirsty, bring me some tea.", ["iced"], ["hot"])
     assert rule.text == "For I am thirsty, bring me some tea: prefer iced; avoid hot."
@@ -40,6 +58,18 @@ def test_a_condition_may_be_a_whole_request() -> None:
         ("Prefer Coke, then Pepsi for sodas", "sodas", ("Coke", "Pepsi"), ()),
         ("Avoid plastic plates when guests come", "guests come", (), ("plastic plates",)),
         ("For chips: prefer multigrain > rice > kettle", "chips", ("multigrain", "rice", "kettle"), ()),
+        ("For breakfast: prefer tea, not coffee", "breakfast", ("tea",), ("coffee",)),
+        ("For breakfast: prefer tea, then milk, never coffee.", "breakfast", ("tea", "milk"), ("coffee",)),
+        ("For breakfast: prefer tea over coffee, cocoa.", "breakfast", ("tea",), ("coffee", "cocoa")),
+        ("For breakfast: prefer tea rather than coffee.", "breakfast", ("tea",), ("coffee",)),
+        ("For breakfast: prefer tea and avoid coffee.", "breakfast", ("tea",), ("coffee",)),
+        ("For breakfast: prefer tea but not coffee.", "breakfast", ("tea",), ("coffee",)),
+        ("For breakfast: prefer tea to coffee.", "breakfast", ("tea",), ("coffee",)),
+        ("Prefer tea to coffee.", "", ("tea",), ("coffee",)),
+        ("I like oat milk to plain cow's milk for breakfast.", "breakfast", ("oat milk",), ("plain cow's milk",)),
+        ("When it rains, I prefer the bus to the bike.", "it rains", ("the bus",), ("the bike",)),
+        ("Bring the cola to my desk.", "", ("the cola to my desk",), ()),
+        ("For dinner: prefer the chair next to the window.", "dinner", ("the chair next to the window",), ()),
     ],
 )
 def test_rules_in_peoples_own_words(

@@ -36,7 +36,7 @@ def test_every_goal_that_the_user_states_is_viable_confirmed_and_completes_the_t
     task, analyser = load_task_and_analyser(name)
     user, state = SimulatedUser(task), task.start()
     for about in task.objects:
-        sentence = user.states(about)
+        sentence = user.states(about).sentence
         statement = analyser.language.statement(sentence)
         assert statement is not None and statement.name == about.thing.noun
         analysis = analyser.check(statement.clauses, task.situation.with_focus(about.thing))

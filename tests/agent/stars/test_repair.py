@@ -4,7 +4,7 @@ import pytest
 
 from housewise.agent.stars.analysis_and_repair import repair_candidates
 from housewise.agent.stars.data_files import load_task
-from housewise.agent.stars.lessons import GoalQuestion, UserDialogue
+from housewise.agent.stars.lessons import GoalQuestion, StatedGoal, UserDialogue
 from housewise.agent.stars.model_usage import ModelUsage
 from housewise.agent.stars.other_selectors import AllRotationsSelector, RotatedSelector
 from housewise.agent.stars.oversight import RespondentUser, SimulatedUser
@@ -160,5 +160,8 @@ def test_a_dialogue_counts_turns_and_words() -> None:
     talk = UserDialogue(["Tidy kitchen."])
     talk.answer(True)
     talk.answer(False)
-    talk.goal("If the object is a mug then the goal is that the object is in the garbage.")
+    sentence = "If the object is a mug then the goal is that the object is in the garbage."
+    talk.goal(StatedGoal(sentence))
     assert (talk.questions, talk.yes, talk.stated, talk.words, len(talk.turns)) == (2, 1, 1, 2 + 2 + 17, 4)
+    talk.goal(StatedGoal(sentence, ("put it away", "garbage")))
+    assert (talk.stated, talk.words, talk.turns[-2:]) == (2, 2 + 2 + 17 + 4, ["put it away", "garbage"])

@@ -29,7 +29,7 @@ from housewise.people.choices.profiles import read_profile
 from housewise.people.memory import Memory
 from housewise.people.respondent import Question
 from housewise.rollout.episode_loop import EpisodeLimits, EpisodeLoop
-from housewise.rollout.note_events import NoteEvent
+from housewise.rollout.note_events import NoteEvent, NoteForgottenEvent
 from housewise.systems.clipr.agent import CliprAgent, find_cited_rule
 from housewise.systems.clipr.record import CliprAnswerEvent, CliprQuestionEvent, DecisionEvent, ReviewEvent, RulesEvent
 from housewise.systems.clipr.system import open_chat_person
@@ -132,12 +132,38 @@ def test_a_memory_is_gone_on_with_and_a_review_has_to_stand_the_test(
     if outcome == "accepted":
         expected["For tea: prefer iced tea."] = (said["iced, as I said"],)
     assert rules == expected
-    for note in notes:
-        memory.add(note)
+    gone = [event.note.text for event in kept.of(NoteForgottenEvent)]
+    assert gone == (["For tea: prefer hot tea."] if outcome == "accepted" else [])
+    for event in [*kept.of(NoteForgottenEvent), *kept.of(NoteEvent)]:
+        event.apply(memory)
     assert len(recall_answers(memory, "kitchen")) == 3 and not answers_without_rules(memory, "kitchen")
     newest = "For tea: prefer iced tea." if outcome == "accepted" else "For tea: prefer hot tea."
     assert newest in [rule.text for rule in recall_rules(memory, "kitchen")]
     assert len(recall_rules(memory, "kitchen")) == 2, "the newer of two that contradict each other counts"
+
+
+def test_a_remembered_rule_that_a_review_dropped_does_not_come_back(tmp_path: Path) -> None:
+    answer = answer_note("ada", "kitchen", DialogueTurn("What do you like?", "quiet and iced"))
+    known = [parse_rule("For tea: prefer iced tea."), Rule(text="Smile.")]
+    ended = rules_written_note("ada", "kitchen", answer.time)
+    memory = Memory("ada", [answer, *rule_notes("ada", "kitchen", known), ended])
+    kept, _ = play(
+        tmp_path,
+        Answering("milk", "no smiles please"),
+        memory,
+        2,
+        inquire=[INQUIRY],
+        synthesize=["1. For milk: prefer cold."],
+        choose=[*batches([1, 0], [1, 0]), reply(SCENARIOS[:2], [0, 0]), reply(SCENARIOS[2:], [0, 0])],
+        investigate=["YES"],
+        feedback_question=["Smile?"],
+        should_update=["YES"],
+        update=["1. For tea: prefer iced tea.\n2. For milk: prefer cold."],
+    )
+    for event in [*kept.of(NoteForgottenEvent), *kept.of(NoteEvent)]:
+        event.apply(memory)
+    rules = [rule.text for rule in recall_rules(memory, "kitchen")]
+    assert rules == ["For tea: prefer iced tea.", "For milk: prefer cold."]
 
 
 def test_the_rule_that_decided_is_told_by_words_or_number() -> None:

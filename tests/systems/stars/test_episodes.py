@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from housewise.agent.stars.goal_memory import GoalGeneralisation, LearnedGoals, keep_latest
-from housewise.agent.stars.lessons import LearnedGoal
+from housewise.agent.stars.lessons import LearnedGoal, StatedGoal
 from housewise.agent.stars.other_selectors import MAX_OPTIONS, RatingSelector
 from housewise.agent.stars.oversight import RespondentUser, SimulatedUser
 from housewise.agent.stars.prompts import load_prompts
@@ -213,8 +213,8 @@ def test_a_user_who_states_nonsense_leaves_the_object_where_it_is(tmp_path: Path
     task, _ = load_task_and_analyser("organize office")
 
     class Contrary(SimulatedUser):
-        def states(self, about: TaskObject) -> str:
-            return "the desk is lava " * 100_000
+        def states(self, about: TaskObject) -> StatedGoal:
+            return StatedGoal("the desk is lava " * 100_000)
 
     # There is neither a fridge nor a pantry in the office.
     episode = play_episode(tmp_path, "organize office", "STARS+O", make_kitchen_model(), Contrary(task))

@@ -36,7 +36,7 @@ def test_all_that_a_person_wants_can_be_done_in_the_house(name: str) -> None:
     task, analyser = load_task_and_analyser(name)
     body, person, state = body_in(name), SimulatedUser(task), task.start()
     for about in task.objects:
-        analysis = analyser.analyse_statement(person.states(about), task.situation.with_focus(about.thing))
+        analysis = analyser.analyse_statement(person.states(about).sentence, task.situation.with_focus(about.thing))
         goal = goal_state(analysis) if analysis else None
         assert goal is not None
         for act in plan_actions(state, goal) or ():

@@ -30,7 +30,9 @@ def test_a_person_at_the_terminal_is_asked_and_understood(server: ChatServer, tm
     assert "That is about a pen." in told
     record = record_of(tmp_path / "run", "tidy-attic-run0")
     assert record.result.scores["completion_percent"] == 100 and record.header.person == "terminal"
-    assert [event.text for event in record.of_type(GoalAnswerEvent)] == ["yes", said[-1]]
+    answers = record.of_type(GoalAnswerEvent)
+    assert [event.text for event in answers] == ["yes", said[-1]]
+    assert [event.said[1:] for event in answers] == [[], said[-2:]] and len(answers[1].said[0]) == 2000
     assert {note.person for note in MemoryFolder(tmp_path / "run" / "memory").load("terminal").notes} == {"terminal"}
 
 
