@@ -144,7 +144,7 @@ class Run:
 
     def _play(self, callback: RunCallback) -> dict[str, Any]:
         stopped: RunEndedError | None = None
-        if jobs := self.open_jobs:
+        if self.open_jobs:
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
             copy_user_files(self.system.files(), self.folder, anew=not self.finished_jobs)
             if not self.finished_jobs:
@@ -154,13 +154,14 @@ class Run:
                     self._print_person()
                     learn = self.settings.memory.learn
                     scheduler = Scheduler(
-                        jobs,
+                        self.jobs,
                         self.system.job_data,
                         memories,
                         self._memory_owner,
                         self._read_learned_notes,
                         learn,
                         self._read_interrupted_events,
+                        self._notes_played_before(),
                     )
                     open_executor(self.system, self.episodes, callback, meter).play(scheduler)
             except RunEndedError as error:
@@ -205,7 +206,7 @@ class Run:
     def _save_pending_notes(self) -> None:
         """Save the notes of a run that was killed after its last episode, before it saved the memories."""
         if self.system.uses_memory and self.settings.memory.learn != "never":
-            memories = self._run_memory.load_memories(self._notes_of_finished_jobs())
+            memories = self._run_memory.load_memories(self.notes_of_finished_jobs())
             if not self._run_memory.is_saved(memories):
                 self._run_memory.save(memories)
 
@@ -222,17 +223,22 @@ class Run:
         run_memory, learn = self._run_memory, self.settings.memory.learn
         if learn != "never":
             run_memory.check_writable()
-        memories = run_memory.load_memories(self._notes_of_finished_jobs() if learn == "episode" else ())
+        memories = run_memory.load_memories()
         try:
             yield memories
         finally:
             if learn != "never":
                 # Episodes may have ended after the run was stopped.
-                run_memory.save(run_memory.load_memories(self._notes_of_finished_jobs()))
+                run_memory.save(run_memory.load_memories(self.notes_of_finished_jobs()))
 
-    def _notes_of_finished_jobs(self) -> Iterator[list[Note]]:
-        """Return the notes of each finished episode."""
+    def notes_of_finished_jobs(self) -> Iterator[list[Note]]:
+        """Return the notes of each finished episode, in the order of the run's jobs."""
         return map(self._read_learned_notes, self.finished_jobs)
+
+    def _notes_played_before(self) -> dict[str, list[Note]]:
+        """Return the notes of each finished episode by its name. They are read if later episodes recall them."""
+        recalls = self.system.uses_memory and self.settings.memory.learn == "episode"
+        return {job.name: self._read_learned_notes(job) if recalls else [] for job in self.finished_jobs}
 
     def _memory_owner(self, job: Job) -> str:
         """Return the person whose memory an episode uses."""
