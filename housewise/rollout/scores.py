@@ -185,7 +185,7 @@ def standard_error(values: Sequence[float], tasks: Sequence[Hashable] | None = N
     return float(np.sqrt(len(off) / (len(off) - 1) * sum(each**2 for each in off.values())) / count)
 
 
-def influence(values: Sequence[float], weights: Sequence[float]) -> np.ndarray:
+def influence(values: Any, weights: Any) -> np.ndarray:
     """Return the episodes' shares in a weighted mean: their mean is that mean, and their error is its error."""
     shares, counted = np.asarray(values, dtype=float), np.asarray(weights, dtype=float)
     total = float(counted.sum())
