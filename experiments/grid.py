@@ -250,6 +250,13 @@ def _source_level(axis: str, level: str | Mapping[str, str], levels: Mapping[str
     return level.format_map(levels) if isinstance(level, str) else level[levels[axis]]
 
 
+def memory_chain(planned: PlannedRun | None) -> Iterator[PlannedRun]:
+    """Yield a run and those whose memories it builds on."""
+    while planned is not None:
+        yield planned
+        planned = planned.memory[0] if planned.memory else None
+
+
 def cell_folder(name: str, cell: Cell) -> Path:
     """Return the folder of a run or a training, relative to that of the experiment."""
     return Path(name, *(f"{axis}={level}" for axis, level in cell))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -59,7 +60,9 @@ def find_measures(experiment: Experiment, has_functions: bool) -> dict[str, Meas
     scores = {score.name: score for score in (*USAGE, *find_system(experiment.system).scores)}
     for name, measure in experiment.measures_by_name.items():
         if measure is not None and measure.function is not None:
-            found[name] = _function_taker(load_function(measure.function, f"measures.{name}.function"))
+            found[name] = _function_taker(
+                measure.function, load_function(measure.function, f"measures.{name}.function")
+            )
         elif name in scores:
             found[name] = _score_taker(scores[name])
         elif measure is None or not has_functions:
@@ -77,16 +80,42 @@ def _score_taker(score: Score) -> Measuring:
     return take
 
 
-def _function_taker(function: Callable[..., float | tuple[float, float] | None]) -> Measuring:
+def _function_taker(reference: str, function: Callable[..., float | tuple[float, float] | None]) -> Measuring:
     needs_memory = "memory" in inspect.signature(function).parameters
 
     def take(name: str, record: Record, memory: Memory | None) -> Iterator[MeasuredValue]:
         found = function(record, memory=memory) if needs_memory else function(record)
         if found is not None:
             value, weight = found if isinstance(found, tuple) else (found, 1.0)
-            yield MeasuredValue(record.header.task, record.header.repetition, name, float(value), float(weight))
+            header = record.header
+            measured = MeasuredValue(header.task, header.repetition, name, float(value), float(weight))
+            yield check_finite(measured, reference, "return None where an episode has no value")
 
     return take
+
+
+def check_finite(measured: MeasuredValue, reference: str, remedy: str) -> MeasuredValue:
+    """Return a value of a function.
+
+    Args:
+        measured: The value.
+        reference: Name of the function.
+        remedy: What its author can do.
+
+    Raises:
+        UserError: The value or its weight is not a finite number, so that no table could be made.
+    """
+    for name, number in (("value", measured.value), ("weight", measured.weight)):
+        try:
+            is_finite = math.isfinite(number)
+        except TypeError:
+            is_finite = False
+        if not is_finite:
+            raise UserError(
+                f"{reference}: {name} {number!r} of {measured.measure} in {measured.task} is not a finite number; "
+                f"{remedy}"
+            )
+    return measured
 
 
 def parse_values(path: Path, measured: Mapping[str, Any]) -> list[MeasuredValue]:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from housewise.core.settings import flatten_settings, merge_nested
 from housewise.experiments.episode_provenance import EpisodeProvenance, MeasurementOrigin, combine_origins
-from housewise.experiments.grid import Cell, PlannedRun, cell_label
-from housewise.experiments.results_table import RUN, ResultsHeader, ResultsTable, default_settings, run_settings
+from housewise.experiments.grid import Cell, PlannedRun, cell_label, memory_chain
+from housewise.experiments.results_table import (
+    MEASURE,
+    RUN,
+    ResultsHeader,
+    ResultsTable,
+    default_settings,
+    run_settings,
+)
 from housewise.experiments.runner import ExperimentRunner
 from housewise.rollout.data_frames import import_pandas
 
@@ -28,11 +35,13 @@ class MergedResults:
         kept: Number of rows that were kept of the recorded table.
         left_out: Number of its rows that were left out, because they were measured with other settings or adapters or
             the table does not say with which, or because they belong to no cell of the experiment any more.
+        removed_measures: Number of its rows that were left out, because the experiment no longer has their measure.
     """
 
     table: ResultsTable
     kept: int
     left_out: int
+    removed_measures: int = 0
 
 
 def merge_results(made: ResultsTable, recorded: ResultsTable, whole: ExperimentRunner) -> MergedResults:
@@ -54,20 +63,24 @@ def merge_results(made: ResultsTable, recorded: ResultsTable, whole: ExperimentR
         return MergedResults(made, 0, len(recorded.frame))
     played = set(made.frame[list(axes)].itertuples(index=False, name=None))
     settings: dict[str, Any] = {}
-    kept, missing, left_out = [], 0, 0
+    kept, missing, left_out, removed = [], 0, 0, 0
     for (*levels, run), rows in recorded.frame.groupby([*axes, RUN], sort=False):
         cell = tuple(zip(axes, levels, strict=True))
         if tuple(levels) in played:
             continue
         unchanged = comparison.unchanged_settings(cell, run)
-        if unchanged is not None:
-            kept.append(rows)
-            settings |= unchanged
-            missing += comparison.count_missing(cell, run, rows)
-        else:
+        if unchanged is None:
             left_out += len(rows)
+            continue
+        known = rows[rows[MEASURE].isin(list(made.header.measures))]
+        removed += len(rows) - len(known)
+        if known.empty:
+            continue
+        kept.append(known)
+        settings |= unchanged
+        missing += comparison.count_missing(cell, run, rows)
     if not kept:
-        return MergedResults(made, 0, left_out)
+        return MergedResults(made, 0, left_out, removed)
     frame = import_pandas().concat([made.frame, *kept], ignore_index=True)[list(made.frame.columns)]
     ranks = {axis: {level: rank for rank, level in enumerate(levels)} for axis, levels in axes.items()}
     frame = frame.sort_values(
@@ -80,7 +93,7 @@ def merge_results(made: ResultsTable, recorded: ResultsTable, whole: ExperimentR
             "settings": {**settings, **made.header.settings},
         }
     )
-    return MergedResults(ResultsTable(header, frame), sum(map(len, kept)), left_out)
+    return MergedResults(ResultsTable(header, frame), sum(map(len, kept)), left_out, removed)
 
 
 @dataclass(frozen=True)
@@ -100,7 +113,7 @@ class _Comparison:
             return self._settings_of_call(cell) if cell in dict(self.whole.grid.function_cells) else None
         planned = self._planned.get((run, cell))
         found: dict[str, Any] = {}
-        for each in _chain(planned):
+        for each in memory_chain(planned):
             own = self._settings_of_run(each)
             if own is None:
                 return None
@@ -122,8 +135,13 @@ class _Comparison:
             return None
         for label, now in own.items():
             # Those of trainings are whole.
-            then_base, base = (self.recorded.defaults, self.defaults) if label == planned.label else ({}, now)
-            if not _are_equal(merge_nested(then_base, there[label]), merge_nested(base, now), then_base, base):
+            is_run = label == planned.label
+            then_base, base = (self.recorded.defaults, self.defaults) if is_run else ({}, now)
+            compared = [merge_nested(then_base, there[label]), merge_nested(base, now), then_base, base]
+            if is_run and not self.recorded.defaults.get("memory"):
+                # Earlier tables do not say which memory a run had. Their rows are not lost for it.
+                compared = [{key: value for key, value in each.items() if key != "memory"} for each in compared]
+            if not _are_equal(*compared):
                 return None
         return own
 
@@ -155,13 +173,6 @@ def _are_equal(
     old, new = flatten_settings(_as_json(then)), flatten_settings(_as_json(now))
     old_base, new_base = flatten_settings(_as_json(defaults_then)), flatten_settings(_as_json(defaults_now))
     return all(old.get(key, new_base.get(key)) == new.get(key, old_base.get(key)) for key in {**old, **new})
-
-
-def _chain(planned: PlannedRun | None) -> Iterator[PlannedRun]:
-    """Yield a run and those whose memories it builds on."""
-    while planned is not None:
-        yield planned
-        planned = planned.memory[0] if planned.memory else None
 
 
 def _merge_headers(

@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 VERSION = 1
 RUN, TASK, REPEAT, MEASURE, VALUE, WEIGHT = "run", "task", "repeat", "measure", "value", "weight"
 ERROR, COUNT = "error", "count"
-_WITHOUT_EFFECT = ("execution", "memory")
+_OF_MEMORY_FOLDER = ("start", "folder", "new")
+"""Settings that say where a memory is kept, and not what is in it."""
 EPISODE_COLUMNS = (RUN, TASK, REPEAT, MEASURE, VALUE, WEIGHT)
 
 
@@ -248,8 +249,7 @@ def default_settings(system: str) -> dict[str, Any]:
     """Return a system's defaults, without those that no result depends on."""
     defaults = find_system(system).load()
     base = type(defaults).model_validate(defaults.model_dump()).model_dump(mode="json")
-    found: dict[str, Any] = _strip_folders({key: value for key, value in base.items() if key not in _WITHOUT_EFFECT})
-    return found
+    return _strip_without_effect(base)
 
 
 _OF_TRAINED_MODELS = (
@@ -274,8 +274,12 @@ def run_settings(
     """
     found: dict[str, dict[str, Any]] = {}
     for planned, settings in runs:
-        own = _strip_folders(settings.model_dump(mode="json"))
-        own = nested_differences({key: value for key, value in own.items() if key not in _WITHOUT_EFFECT}, defaults)
+        own = nested_differences(_strip_without_effect(settings.model_dump(mode="json")), defaults)
+        if planned.episodes is not None:
+            # The training has played them, with the memory that it determines.
+            own.pop("memory", None)
+        elif planned.has_memory:
+            own.setdefault("memory", {})["from"] = _memory_source(planned)
         if planned.model is not None:
             training, _ = planned.model
             found[training.label] = _strip_folders(runner.training_settings(*planned.model))
@@ -284,6 +288,23 @@ def run_settings(
                 own.get("models", {}).get("agent", {}).pop(key, None)
         found[planned.label] = own
     return found
+
+
+def _strip_without_effect(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings without those that no result depends on."""
+    memory = {key: value for key, value in settings["memory"].items() if key not in _OF_MEMORY_FOLDER}
+    kept = {key: value for key, value in settings.items() if key != "execution"}
+    found: dict[str, Any] = _strip_folders({**kept, "memory": memory})
+    return found
+
+
+def _memory_source(planned: PlannedRun) -> Any:
+    """Return where the memory of a run comes from: label and number of notes of a run, or function and settings."""
+    if planned.memory is not None:
+        source, count = planned.memory
+        return [source.label, count]
+    assert planned.memory_function is not None
+    return _strip_folders(planned.memory_function.model_dump(mode="json", include={"function", "settings"}))
 
 
 def _strip_folders(value: Any) -> Any:

@@ -24,11 +24,20 @@ from housewise.core.settings import map_texts, merge_nested, nest_value
 from housewise.experiments.episode_provenance import MeasurementOrigin
 from housewise.experiments.experiment_file import Experiment
 from housewise.experiments.functions import check_arguments, load_function
-from housewise.experiments.grid import Cell, Grid, PlannedRun, PlannedTraining, cell_folder, cell_label
+from housewise.experiments.grid import (
+    Cell,
+    Grid,
+    PlannedRun,
+    PlannedTraining,
+    cell_folder,
+    cell_label,
+    memory_chain,
+)
 from housewise.experiments.measured_values import (
     MeasuredValue,
     Measurement,
     Measuring,
+    check_finite,
     find_measures,
     parse_values,
     read_measured,
@@ -36,7 +45,7 @@ from housewise.experiments.measured_values import (
 from housewise.experiments.published import read_published
 from housewise.experiments.trainings import OpenedTraining, check_run_overrides, check_training_overrides, open_training
 from housewise.language.adapters import NONE
-from housewise.people.memory import Memory, MemoryFolder
+from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import Run, has_episodes, load_run
 from housewise.rollout.settings import RunSettings
@@ -291,7 +300,8 @@ class ExperimentRunner:
             return
         function, made = load_function(reference, "function"), provenance()
         with self.observer.watch_training(cell_label(cell)):
-            values = [MeasuredValue(*value) for value in function(**settings)]
+            measured = [MeasuredValue(*value) for value in function(**settings)]
+        values = [check_finite(value, reference, "leave it out") for value in measured]
         write_json(path, {"settings": settings, "values": [value._asdict() for value in values], "made": made})
 
     # Memories
@@ -322,10 +332,22 @@ class ExperimentRunner:
             there = MemoryFolder(self.folder / source.folder / MEMORY)
             for person in there.people():
                 memory = there.load(person)
-                target.save(memory if count is None else Memory(person, memory.notes[:count]))
+                target.save(memory if count is None else Memory(person, self._sort_notes(source, memory)[:count]))
         if target.people():
             shutil.rmtree(folder, ignore_errors=True)
             partial.rename(folder)
+
+    def _sort_notes(self, planned: PlannedRun, memory: Memory) -> list[Note]:
+        """Return the notes of a run's final memory in the order of its episodes, after those that it started from.
+
+        A memory has its notes by time, which depends on how many episodes were played at once.
+        """
+        runs = map(self.find_run, reversed(list(memory_chain(planned))))
+        learned = [
+            each.note.id for run in runs for changes in run.memory_changes_of_finished_jobs() for each in changes
+        ]
+        ranks = {id: rank for rank, id in enumerate(learned)}
+        return sorted(memory.notes, key=lambda note: ranks.get(note.id, -1))
 
     def _open_training(self, training: PlannedTraining, phase: str) -> OpenedTraining:
         words = self._fill_in(self._training_overrides(training.name))

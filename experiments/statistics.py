@@ -8,7 +8,7 @@ and Zeger, Biometrika 73, 1986), are always named.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from housewise.experiments.results_table import (
 )
 from housewise.rollout.comparison import error_and_interval
 from housewise.rollout.data_frames import import_pandas
-from housewise.rollout.scores import standard_error
+from housewise.rollout.scores import influence, standard_error
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +44,8 @@ def summarize(frame: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
 
     Returns:
         A row per group: ``by``, ``measure``, ``mean``, ``error_over_episodes``, ``error_over_tasks``,
-        ``episode_count``, ``task_count``. Rows of aggregates keep their error as the one over tasks.
+        ``episode_count``, ``task_count``. A single aggregate keeps its error as the one over tasks. Pooled ones have
+        no error, since their episodes were not kept.
     """
     keys = [*dict.fromkeys([*by, MEASURE])]
     # A data frame for each of thousands of small groups would take most of the time.
@@ -89,7 +90,7 @@ def paired_differences(frame: pd.DataFrame, axis: str, base: str, by: Sequence[s
     keys = [*dict.fromkeys([axis, *by, MEASURE])]
     rows = []
     for name, group in pairs.groupby(keys, sort=False):
-        off = _influence(group[VALUE], group[WEIGHT]) - _influence(group[f"{VALUE}_base"], group[f"{WEIGHT}_base"])
+        off = influence(group[VALUE], group[WEIGHT]) - influence(group[f"{VALUE}_base"], group[f"{WEIGHT}_base"])
         tasks = list(group[TASK])
         *over_tasks, _ = error_and_interval(off, tasks)
         *over_episodes, _ = error_and_interval(off, range(len(off)))
@@ -128,22 +129,12 @@ def _summarize_group(
     total = float(weights.sum())
     mean = float((values * weights).sum() / total) if total else float("nan")
     if error is not None and count is not None and (counted := count[~np.isnan(count.astype(float))]).size:
-        return mean, None, None if np.isnan(error[0]) else float(error[0]), int(counted.sum()), 0
-    influence = _influence(values, weights)
-    over_episodes = standard_error(influence.tolist()) if len(values) > 1 else None
-    over_tasks = standard_error(influence.tolist(), tasks) if len(set(tasks)) > 1 else None
+        kept = float(error[0]) if len(values) == 1 and not np.isnan(error[0]) else None
+        return mean, None, kept, int(counted.sum()), 0
+    shares = influence(values, weights).tolist()
+    over_episodes = standard_error(shares) if len(values) > 1 else None
+    over_tasks = standard_error(shares, tasks) if len(set(tasks)) > 1 else None
     return mean, over_episodes, over_tasks, len(values), len(set(tasks))
-
-
-def _influence(values: Any, weights: Any) -> np.ndarray:
-    """Return the episodes' shares in the weighted mean: their mean is that mean, and their error is its error."""
-    shares, counted = np.asarray(values, dtype=float), np.asarray(weights, dtype=float)
-    total = float(counted.sum())
-    if not total:
-        return shares
-    mean = float((shares * counted).sum() / total)
-    influence: np.ndarray = mean + (shares - mean) * counted * len(shares) / total
-    return influence
 
 
 def _as_tuple(name: object) -> tuple[object, ...]:

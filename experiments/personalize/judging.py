@@ -73,6 +73,7 @@ def judge_by_notes(
     kind = LessonsConfig(houses=lessons, each=1, seed=SEED, places=(6, 10), things=(5, 8), noted_fraction=(0.2, 0.5))
     preferences, embedder = resolve_preferences("majority"), shared_minilm()
     context = NotesContext(NotesTemplate.load("notes").model_copy(update={"rules": None}))
+    counted: list[Counter[tuple[str, str]]] = []
     with ExitStack() as stack:
         judge = None
         if by.startswith("model"):
@@ -86,12 +87,28 @@ def judge_by_notes(
             }
             if judge is not None:
                 judgements = judge(known, Sampling(temperature=0.0)).judge(lesson.graph, options, (), ()).judgements
-            verdicts = Counter(list_verdicts(lesson, judgements))
-            yield from _measure_shares(number, verdicts)
-            if out := sum(count for (state, _), count in verdicts.items() if state == "out of place"):
-                moved = verdicts["in place", "right place"] + verdicts["in place", "wrong place"]
-                gained = verdicts["out of place", "right place"] - moved
-                yield MeasuredValue(f"lesson {number}", 0, "success", gained / out, out)
+            counted.append(Counter(list_verdicts(lesson, judgements)))
+            yield from _measure_shares(number, counted[-1])
+    yield from measure_success(counted)
+
+
+def measure_success(counted: Sequence[Counter[tuple[str, str]]]) -> Iterator[MeasuredValue]:
+    """Yield the success of each lesson, whose mean is the success over all objects.
+
+    Success is the number of objects out of place that go to a right place, less those in place that are moved, as a
+    share of the objects out of place. A lesson without an object out of place can still lose objects in place, so that
+    all lessons are divided by the mean number of objects out of place.
+
+    Args:
+        counted: Verdicts of each lesson; see ``list_verdicts``.
+    """
+    out = sum(count for verdicts in counted for (state, _), count in verdicts.items() if state == "out of place")
+    if not out:
+        return
+    for number, verdicts in enumerate(counted):
+        moved = verdicts["in place", "right place"] + verdicts["in place", "wrong place"]
+        gained = verdicts["out of place", "right place"] - moved
+        yield MeasuredValue(f"lesson {number}", 0, "success", gained * len(counted) / out)
 
 
 def _measure_shares(number: int, verdicts: Counter[tuple[str, str]]) -> Iterator[MeasuredValue]:

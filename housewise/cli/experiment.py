@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from housewise.experiments.results_table import ResultsTable
     from housewise.experiments.runner import ExperimentRunner
 
+_LOCK_PATIENCE = 60.0
+"""Seconds to wait for another program that records results."""
+
 
 def experiment(
     context: typer.Context,
@@ -100,8 +103,9 @@ def experiment(
     )
     short = found.rpartition("/")[2]
     kept = results / Path(found).parent / f"{short}.csv" if results else None
-    # A damaged file is told of before anything is played.
-    recorded = read_table(kept) if kept is not None and kept.exists() else None
+    if kept is not None and kept.exists():
+        # A damaged file is told of before anything is played.
+        read_table(kept)
     if not show:
         try:
             runner.check()
@@ -114,9 +118,7 @@ def experiment(
         raise UserError(f"{folder}: nothing has been played there; leave out --show to play it")
     written = _print(made, chosen, folder, short, console)
     if kept is not None:
-        if recorded is not None:
-            made = _merge(made, recorded, replace(runner, experiment=spec), kept)
-        written += made.write(kept.parent, short)
+        written += _record(made, replace(runner, experiment=spec), kept)
     for each in written:
         console.print(Text(str(each)), soft_wrap=True)
 
@@ -166,6 +168,18 @@ def _print(made: ResultsTable, spec: Experiment, folder: Path, name: str, consol
     return [*made.write(folder, name), markdown]
 
 
+def _record(made: ResultsTable, whole: ExperimentRunner, path: Path) -> list[Path]:
+    """Write a table over the recorded one, whose other cells stay."""
+    from housewise.core.folder_locks import exclusive_lock
+    from housewise.experiments.results_table import read_table
+
+    with exclusive_lock(path.parent, _LOCK_PATIENCE, may_hold_links=True):
+        # Other programs may have recorded cells while this one played, so that the table is read only now.
+        if path.exists():
+            made = _merge(made, read_table(path), whole, path)
+        return made.write(path.parent, path.stem)
+
+
 def _merge(made: ResultsTable, recorded: ResultsTable, whole: ExperimentRunner, path: Path) -> ResultsTable:
     """Add the cells of a recorded table that were not measured again, and print how many there are."""
     from housewise.experiments.merged_results import merge_results
@@ -176,6 +190,9 @@ def _merge(made: ResultsTable, recorded: ResultsTable, whole: ExperimentRunner, 
     if merged.left_out:
         reason = "since they were measured with other settings, or the table does not say with which"
         print_note(f"{path}: {merged.left_out} rows are left out, {reason}")
+    if merged.removed_measures:
+        reason = "since the experiment no longer has their measures"
+        print_note(f"{path}: {merged.removed_measures} rows are left out, {reason}")
     return merged.table
 
 

@@ -21,7 +21,7 @@ from housewise.rollout.comparison_settings import (
     identify_experiment,
     setting_label,
 )
-from housewise.rollout.scores import USAGE, FinishedEpisode, Score, standard_error
+from housewise.rollout.scores import USAGE, FinishedEpisode, Score, influence, standard_error
 from housewise.rollout.system import find_system, system_scores
 
 Key = tuple[str, str, int]
@@ -196,24 +196,26 @@ def _difference(
 ) -> Difference | None:
     """Return the difference of one score over the episodes in which both have it.
 
-    Returns None if there are none, or if all values are zero and `zeros` is false.
+    Means are weighted as those of ``metrics.json`` are. Returns None if there are none, or if all values are zero and
+    `zeros` is false.
     """
-    rows = [(task, _mean(score, ours), _mean(score, theirs)) for task, ours, theirs in pairs]
+    rows = [(task, _weighted_mean(score, ours), _weighted_mean(score, theirs)) for task, ours, theirs in pairs]
     told = [(task, one, other) for task, one, other in rows if one is not None and other is not None]
-    if not told or not (zeros or any(one or other for _, one, other in told)):
+    if not told or not (zeros or any(one[0] or other[0] for _, one, other in told)):
         return None
     tasks = [task for task, _, _ in told]
-    first, second = (np.array([row[place] for row in told], dtype=np.float64) for place in (1, 2))
+    first, second = (_shares(score, [row[place] for row in told]) for place in (1, 2))
     off = second - first
+    signs = np.sign([other[0] - one[0] for _, one, other in told])
     return Difference(
         score.heading,
         float(first.mean()),
         float(second.mean()),
         float(off.mean()),
         *error_and_interval(off, tasks),
-        int((off > 0).sum()),
-        int((off == 0).sum()),
-        int((off < 0).sum()),
+        int((signs > 0).sum()),
+        int((signs == 0).sum()),
+        int((signs < 0).sum()),
         score.decimals,
     )
 
@@ -234,10 +236,20 @@ def error_and_interval(
     return error, mean - reach, mean + reach, degrees
 
 
-def _mean(score: Score, episodes: Sequence[FinishedEpisode]) -> float | None:
-    """Return the displayed value of a score for an episode, averaged over duplicates of it."""
-    values = [value for _, result in episodes if (value := score.value_in(result)) is not None]
-    return score.in_display_units(float(np.mean(values))) if values else None
+def _weighted_mean(score: Score, episodes: Sequence[FinishedEpisode]) -> tuple[float, float] | None:
+    """Return the displayed value of a score for an episode and its weight, averaged over duplicates of it."""
+    results = [result for _, result in episodes if score.value_in(result) is not None]
+    if not results:
+        return None
+    # Weighting a single value may round it, so that equal episodes would differ.
+    value = score.mean(results) if len(results) > 1 else float(score.value_in(results[0]) or 0.0)
+    return score.in_display_units(value), float(np.mean([score.weight_in(each) for each in results]))
+
+
+def _shares(score: Score, episodes: Sequence[tuple[float, float]]) -> np.ndarray:
+    """Return the shares of values with weights in their mean."""
+    values, weights = zip(*episodes, strict=True)
+    return np.array(values, dtype=np.float64) if score.weight is None else influence(values, weights)
 
 
 def _group_by_episode(episodes: Iterable[FinishedEpisode]) -> dict[Key, list[FinishedEpisode]]:

@@ -144,7 +144,7 @@ class Run:
 
     def _play(self, callback: RunCallback) -> dict[str, Any]:
         stopped: RunEndedError | None = None
-        if jobs := self.open_jobs:
+        if self.open_jobs:
             write_json(self.folder / "config.json", self.settings.model_dump(mode="json"))
             copy_user_files(self.system.files(), self.folder, anew=not self.finished_jobs)
             if not self.finished_jobs:
@@ -154,13 +154,14 @@ class Run:
                     self._print_person()
                     learn = self.settings.memory.learn
                     scheduler = Scheduler(
-                        jobs,
+                        self.jobs,
                         self.system.job_data,
                         memories,
                         self._memory_owner,
                         self._read_memory_changes,
                         learn,
                         self._read_interrupted_events,
+                        self._changes_played_before(),
                     )
                     open_executor(self.system, self.episodes, callback, meter).play(scheduler)
             except RunEndedError as error:
@@ -205,7 +206,7 @@ class Run:
     def _save_pending_notes(self) -> None:
         """Save the notes of a run that was killed after its last episode, before it saved the memories."""
         if self.system.uses_memory and self.settings.memory.learn != "never":
-            memories = self._run_memory.load_memories(self._memory_changes_of_finished_jobs())
+            memories = self._run_memory.load_memories(self.memory_changes_of_finished_jobs())
             if not self._run_memory.is_saved(memories):
                 self._run_memory.save(memories)
 
@@ -222,17 +223,22 @@ class Run:
         run_memory, learn = self._run_memory, self.settings.memory.learn
         if learn != "never":
             run_memory.check_writable()
-        memories = run_memory.load_memories(self._memory_changes_of_finished_jobs() if learn == "episode" else ())
+        memories = run_memory.load_memories()
         try:
             yield memories
         finally:
             if learn != "never":
                 # Episodes may have ended after the run was stopped.
-                run_memory.save(run_memory.load_memories(self._memory_changes_of_finished_jobs()))
+                run_memory.save(run_memory.load_memories(self.memory_changes_of_finished_jobs()))
 
-    def _memory_changes_of_finished_jobs(self) -> Iterator[list[MemoryChange]]:
-        """Return the events of each finished episode that change memories."""
+    def memory_changes_of_finished_jobs(self) -> Iterator[list[MemoryChange]]:
+        """Return the events of each finished episode that change memories, in the order of the run's jobs."""
         return map(self._read_memory_changes, self.finished_jobs)
+
+    def _changes_played_before(self) -> dict[str, list[MemoryChange]]:
+        """Return the memory changes of each finished episode by name. They are read if later episodes recall them."""
+        recalls = self.system.uses_memory and self.settings.memory.learn == "episode"
+        return {job.name: self._read_memory_changes(job) if recalls else [] for job in self.finished_jobs}
 
     def _memory_owner(self, job: Job) -> str:
         """Return the person whose memory an episode uses."""

@@ -6,6 +6,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from housewise.core.record import Event
@@ -34,13 +35,15 @@ class Scheduler:
     """A thread-safe queue of the episodes of a run.
 
     Args:
-        jobs: Episodes in order.
+        jobs: Episodes of the run in order.
         job_data: Returns the data of an episode; see `System.job_data`.
         memories: Memories by person, or None if the system uses no memory.
         person: Returns the name of the person whose memory an episode uses.
         learned: Returns the events of a finished episode that change the memory.
         learn: When notes are recalled; see `MemorySettings`.
         earlier: Returns the events of interrupted attempts at an episode.
+        played: Memory changes of the episodes that were finished before, by name. They are not played again; where
+            notes are recalled from episode to episode, only those of earlier episodes are.
     """
 
     def __init__(
@@ -52,14 +55,19 @@ class Scheduler:
         learned: Callable[[Job], Iterable[MemoryChange]] = lambda job: (),
         learn: Learn = "episode",
         earlier: Callable[[Job], tuple[Event, ...]] = lambda job: (),
+        played: Mapping[str, Sequence[MemoryChange]] = MappingProxyType({}),
     ) -> None:
         self._job_data, self._learned, self._earlier = job_data, learned, earlier
-        self._memories, self._person = memories, person
+        self._memories, self._person, self._played = memories, person, played
         self._ordered = memories is not None and learn == "episode"
         self._queues: dict[str, deque[Job]] = {}
         for number, job in enumerate(jobs):
-            name = person(job) if self._ordered else str(number)
-            self._queues.setdefault(name, deque()).append(job)
+            if self._ordered or job.name not in played:
+                self._queues.setdefault(person(job) if self._ordered else str(number), deque()).append(job)
+        for queue in self._queues.values():
+            # A queue is over after its last open episode.
+            while queue and queue[-1].name in played:
+                queue.pop()
         self._busy: set[str] = set()
         self._queue_of: dict[str, str] = {job.name: name for name, queue in self._queues.items() for job in queue}
         self._changed = threading.Condition()
@@ -67,7 +75,7 @@ class Scheduler:
 
     def __len__(self) -> int:
         """Return the number of episodes that have not started."""
-        return sum(map(len, self._queues.values()))
+        return sum(job.name not in self._played for queue in self._queues.values() for job in queue)
 
     def count_active_workers(self, workers: int) -> int:
         """Return how many of some workers can play at the same time: each queue plays one episode at a time."""
@@ -80,7 +88,7 @@ class Scheduler:
             if name is None:
                 return None
             self._busy.add(name)
-            job = self._queues[name].popleft()
+            job = self._pop_open_job(self._queues[name])
             memory = None if self._memories is None else self._memories[self._person(job)]
             if self._ordered and memory is not None:
                 memory = memory.copy()
@@ -110,13 +118,25 @@ class Scheduler:
             job: The episode.
             finished: Whether the episode was played to its end. Notes of failed episodes are discarded.
         """
-        if finished and self._ordered and self._memories is not None:
-            memory = self._memories[self._person(job)]
-            for change in self._learned(job):
-                change.apply(memory)
+        if finished and self._ordered:
+            self._change_memory(job, self._learned(job))
         with self._changed:
             self._busy.discard(self._queue_of[job.name])
             self._changed.notify_all()
+
+    def _pop_open_job(self, queue: deque[Job]) -> Job:
+        """Return the next episode to play, after changing the memory as the finished ones before it say."""
+        while (job := queue.popleft()).name in self._played:
+            # Records of earlier versions may hold notes of other people.
+            person = self._person(job)
+            self._change_memory(job, (each for each in self._played[job.name] if each.note.person == person))
+        return job
+
+    def _change_memory(self, job: Job, changes: Iterable[MemoryChange]) -> None:
+        if self._memories is not None:
+            memory = self._memories[self._person(job)]
+            for change in changes:
+                change.apply(memory)
 
     def _find_free_queue(self) -> str | None:
         return next((name for name, queue in self._queues.items() if queue and name not in self._busy), None)

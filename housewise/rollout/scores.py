@@ -60,17 +60,17 @@ class Score:
             return None
         return result_metrics(result).get(self.name)
 
+    def weight_in(self, result: Result) -> float:
+        """Return the weight of an episode in means."""
+        return 1.0 if self.weight is None else result_metrics(result).get(self.weight, 0.0)
+
     def in_display_units(self, value: float) -> float:
         """Convert a stored value to the unit of texts and tables."""
         return self.scale * value
 
     def mean(self, results: Sequence[Result]) -> float:
         """Return the weighted mean, or the sum, over episodes; 0 if no episode has a value."""
-        rows = [
-            (value, result_metrics(result).get(self.weight, 0.0) if self.weight else 1.0)
-            for result in results
-            if (value := self.value_in(result)) is not None
-        ]
+        rows = [(value, self.weight_in(result)) for result in results if (value := self.value_in(result)) is not None]
         if self.total:
             return float(sum(value for value, _ in rows))
         weight = sum(share for _, share in rows)
@@ -183,6 +183,17 @@ def standard_error(values: Sequence[float], tasks: Sequence[Hashable] | None = N
     for name, distance in zip(names, np.asarray(values, dtype=float) - np.mean(values), strict=True):
         off[name] = off.get(name, 0.0) + float(distance)
     return float(np.sqrt(len(off) / (len(off) - 1) * sum(each**2 for each in off.values())) / count)
+
+
+def influence(values: Any, weights: Any) -> np.ndarray:
+    """Return the episodes' shares in a weighted mean: their mean is that mean, and their error is its error."""
+    shares, counted = np.asarray(values, dtype=float), np.asarray(weights, dtype=float)
+    total = float(counted.sum())
+    if not total:
+        return shares
+    mean = float((shares * counted).sum() / total)
+    found: np.ndarray = mean + (shares - mean) * counted * len(shares) / total
+    return found
 
 
 def _summarize_groups(

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from housewise.experiments.results_table import ResultsTable, read_table
+from housewise.experiments.runner import ExperimentRunner
 from tests.commands import one_line
 from tests.in_process import call_housewise
 
@@ -29,6 +30,12 @@ measures: [{points: {}}]
 def draws(sides: int, throws: int, rng_stream: int) -> list[tuple[str, int, str, float]]:
     """An experiment's function: values without runs."""
     return [(f"throw {number}", rng_stream, "points", float(number % sides)) for number in range(throws)]
+
+
+def draws_pips(sides: int, throws: int, rng_stream: int) -> list[tuple[str, int, str, float]]:
+    """The same with a second measure."""
+    values = draws(sides, throws, rng_stream)
+    return [*values, *((task, repeat, "pips", value) for task, repeat, _, value in values)]
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +110,31 @@ def test_a_damaged_table_is_told_of_before_anything_is_played() -> None:
     assert not Path("second").exists()
 
 
+def test_what_another_program_records_in_the_meantime_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    record("--only", "die=cube", "--out", "other")
+    Path("results").rename("recorded by another program")
+    play = ExperimentRunner.play
+
+    def play_meanwhile(runner: ExperimentRunner) -> None:
+        play(runner)
+        Path("recorded by another program").rename("results")
+
+    monkeypatch.setattr(ExperimentRunner, "play", play_meanwhile)
+    assert "8 rows of cells that were not played here are kept" in record("--only", "die=coin", "--out", "mine")
+    assert set(recorded().frame["die"]) == {"coin", "cube"}
+
+
+def test_measures_that_the_experiment_no_longer_has_are_left_out(file: Path) -> None:
+    more = DICE.replace("{points: {}}", "{points: {}}, {pips: {}}").replace(":draws", ":draws_pips")
+    file.write_text(more)
+    record("--only", "die=cube", "--out", "first")
+    assert set(recorded().frame["measure"]) == {"points", "pips"}
+    file.write_text(DICE)
+    told = record("--only", "die=coin", "--out", "second")
+    assert "8 rows of cells" in told and "8 rows are left out, since the experiment no longer has their" in told
+    assert set(recorded().frame["measure"]) == {"points"} and set(recorded().frame["die"]) == {"coin", "cube"}
+
+
 RUNS = """\
 title: Memories
 shows: Steps with a memory.
@@ -126,6 +158,9 @@ measures: [steps]
         ({"settings.demonstrations.tasks.houses": 3}, False),
         ({"settings.test, lookup.agent.gone": 1}, False),
         ({"defaults": {}}, False),
+        ({"settings.test, lookup.memory.from": ["demonstrations", 1]}, False),
+        ({"settings.demonstrations.memory.meaning": True}, False),
+        ({"defaults.memory": {}, "settings.test, lookup.memory": {}}, True),
     ],
 )
 def test_runs_stay_if_they_would_be_played_with_the_same_settings(

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import re
 import shutil
 import signal
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
+from housewise.core.errors import UserError
 from housewise.core.record import Record
+from housewise.experiments.catalogue import load_experiment
+from housewise.experiments.measured_values import find_measures
 from housewise.experiments.results_table import read_table
+from housewise.experiments.runner import ExperimentRunner
 from housewise.people.house.reaction_notes import reaction_note
 from housewise.people.memory import Memory, MemoryFolder
+from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.worlds.house.spoken_names import SpokenPlace
 from tests.commands import one_line, run_module, started_module, wait_until
+from tests.experiments.records import make_record
 from tests.in_process import call_housewise
 
 THREE_PLANNERS = """\
@@ -190,6 +199,33 @@ def test_half_written_values_are_refused(tmp_path: Path, content: str) -> None:
     assert str(values.relative_to(tmp_path)) in refuse(tmp_path, "--out", "out")
 
 
+def undefined(record: Record | None = None, sides: int = 0) -> list[tuple[str, int, str, float]] | tuple[float, float]:
+    """Both an experiment's function and a measure: neither knows a value."""
+    return [("throw 0", 0, "points", math.nan)] if record is None else (0.5, math.inf)
+
+
+def unmeasured(record: Record) -> None:
+    """A measure that no episode has."""
+
+
+def test_numbers_that_no_table_can_hold_are_refused(file: Path, tmp_path: Path) -> None:
+    measures = f"[{{mine: {{function: '{__name__}:undefined'}}}}, {{none: {{function: '{__name__}:unmeasured'}}}}]"
+    file.write_text(THREE_PLANNERS.replace("[success_rate, executability, steps]", measures))
+    found = find_measures(load_experiment(file), has_functions=False)
+    record = make_record({"mug": "kitchen 0 shelf 1"}).record
+    assert list(found["none"]("none", record, None)) == []
+    with pytest.raises(UserError, match="undefined: weight inf of mine in Merom_1_int-0001 is not a finite number; "):
+        list(found["mine"]("mine", record, None))
+    file.write_text(
+        "title: Dice\nshows: Points.\nsystem: personalize\naxes: {die: {coin: {sides: 2}}}\n"
+        f"function: {__name__}:undefined\nmeasures: [{{points: {{}}}}]\n"
+    )
+    assert refuse(tmp_path, "--out", "out").endswith(
+        "undefined: value nan of points in throw 0 is not a finite number; leave it out"
+    )
+    assert not list(tmp_path.rglob("values.json"))
+
+
 def refuse(folder: Path, *words: str) -> str:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
@@ -289,6 +325,23 @@ def test_measures_see_the_memory_at_the_start(notes: Path, tmp_path: Path) -> No
     told = experiment(tmp_path, "notes.yaml", "--out", "out")
     assert "two     2.0" in told and "none    0.0" in told
     assert ",notes,2,2" in (tmp_path / "out/notes.csv").read_text(), "value and weight"
+
+
+def test_the_first_notes_are_those_of_the_first_episodes(
+    notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, older, newer = (
+        reaction_note("ada", thing, SpokenPlace("table", "kitchen"), False) for thing in ("jug", "mug", "cup")
+    )
+    MemoryFolder(tmp_path / "shown" / "memory").save(Memory("ada", [begun, older, newer]))
+    # Two workers: the first episode was slower than the second.
+    shown = SimpleNamespace(notes_of_finished_jobs=lambda: iter([[newer], [older]]))
+    monkeypatch.setattr(ExperimentRunner, "find_run", lambda runner, planned: shown)
+    runner = ExperimentRunner(load_experiment(notes), tmp_path, cast(TrainingObserver, None))
+    (test,) = [run for run in runner.grid.runs if run.memory is not None]
+    runner._copy_memory(test)
+    copied = MemoryFolder(tmp_path / test.folder / "memory_at_start").load("ada")
+    assert {*copied.notes} == {begun, newer}
 
 
 @pytest.mark.slow

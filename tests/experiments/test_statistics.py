@@ -167,6 +167,16 @@ def test_aggregates_show_the_error_that_was_kept(tmp_path: Path) -> None:
     assert list(shown.rows[0]) == ["a", "50.0 ± 10.0"] and "Single episodes were not kept" in shown.notes[0]
 
 
+def test_pooled_aggregates_have_no_error() -> None:
+    data = pd.DataFrame(
+        [(row, "", "success_rate", 0.5, 1.0, error, 20) for row, error in (("a", 0.1), ("a", 0.3), ("b", 0.2))],
+        columns=["row", "task", "measure", "value", "weight", "error", "count"],
+    )
+    lines = summarize(data, ["row"]).set_index("row")
+    assert math.isnan(lines["error_over_tasks"]["a"]) and lines["error_over_tasks"]["b"] == 0.2
+    assert list(lines["episode_count"]) == [40, 20]
+
+
 def test_parts_of_a_table_are_selected() -> None:
     made = results(frame({"a": [0.0, 0.5], "b": [1.0, 1.0], "c": [0.0, 0.0]}))
     part = made.select({"row": ["a", "c"], "measure": ["success_rate"]})

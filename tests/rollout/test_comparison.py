@@ -13,6 +13,7 @@ from housewise.core.errors import UserError
 from housewise.core.record import Record
 from housewise.rollout.comparison import compare
 from housewise.rollout.scores import FinishedEpisode
+from housewise.rollout.system import system_scores
 from housewise.systems.personalize.record import HouseRecord
 from tests.commands import run_module
 from tests.experiments.records import make_record, save
@@ -52,6 +53,21 @@ def test_equal_to_a_calculation_by_hand() -> None:
     # Student's t of two degrees of freedom, 97.5 %: 4.302653 (any table has it). 14.1774 times that: 61.0004.
     assert success.degrees == 2
     assert (success.low, success.high) == pytest.approx((20 - 61.0004, 20 + 61.0004), abs=1e-3)
+
+
+def tried(task: int, succeeded: int, actions: int) -> FinishedEpisode:
+    """An episode in which some of the actions succeeded."""
+    return played(task, 0, 0.5, statuses=("succeeded",) * succeeded + ("failed",) * (actions - succeeded))
+
+
+def test_means_are_weighted_as_in_the_metrics() -> None:
+    a, b = [tried(1, 1, 1), tried(2, 4, 8), tried(3, 3, 30)], [tried(1, 0, 1), tried(2, 6, 8), tried(3, 3, 30)]
+    (found,) = [each for each in compare(a, b).differences if each.figure == "executable, %"]
+    # The mean without weights would be 25 % lower in B.
+    assert (found.a, found.b, found.mean) == pytest.approx((100 * 8 / 39, 100 * 9 / 39, 100 / 39))
+    assert (found.higher, found.same, found.lower) == (1, 1, 1)
+    (executability,) = [score for score in system_scores("personalize") if score.name == "executability"]
+    assert found.a == pytest.approx(100 * executability.mean([result for _, result in a]))
 
 
 def test_runs_of_one_task_alone_are_its_episodes() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
-from housewise.experiments.personalize.judging import ask_verdicts, judge, judge_by_notes
+from housewise.experiments.personalize.judging import ask_verdicts, judge, judge_by_notes, measure_success
 from housewise.language.replay import ReplayChatModel
 from housewise.selftrain.personalize.lessons import JudgingLesson, generate_lessons
 from housewise.selftrain.personalize.settings import LessonsConfig
@@ -65,6 +65,17 @@ def test_a_model_is_measured_lesson_by_lesson(tmp_path: Path) -> None:
     assert by_state["right_place"] == by_state["wrong_place"]
 
 
+def test_objects_that_are_moved_count_in_lessons_without_an_object_out_of_place() -> None:
+    counted = [
+        Counter({("out of place", "right place"): 3, ("out of place", "left"): 5, ("in place", "left"): 4}),
+        Counter({("in place", "wrong place"): 2, ("in place", "left"): 1}),
+    ]
+    values = list(measure_success(counted))
+    assert [(value.task, value.weight) for value in values] == [("lesson 0", 1.0), ("lesson 1", 1.0)]
+    assert sum(value.value for value in values) / 2 == pytest.approx((3 - 2) / 8)
+    assert list(measure_success(counted[1:])) == []
+
+
 def measure(by: Any, **model: Any) -> dict[str, list[float]]:
     found: dict[str, list[float]] = {}
     for value in judge_by_notes(by, 4, **model):
@@ -79,7 +90,9 @@ def test_judgements_by_notes_are_measured_beside_those_without_a_model() -> None
     lookup, nearest = measure("lookup"), measure("nearest")
     # What is known of the kind itself is right, and all else stays where it is.
     assert set(lookup["in_place_kept"]) == {1.0} and set(lookup["wrong_place"]) == {0.0}
-    assert lookup["success"] == lookup["right_place"]
+    # One of the seven objects that are out of place in the four lessons goes to its place, and none is moved wrongly.
+    assert lookup["success"] == pytest.approx([0.0, 0.0, 0.0, 4 / 7]) and len(nearest["success"]) == 4
+    assert [each > 0 for each in lookup["success"] if each] == [each > 0 for each in lookup["right_place"] if each]
     assert sum(nearest["right_place"]) > sum(lookup["right_place"])
     with serving(ChatServer()) as server:
         server.play(says("I do not know."))
