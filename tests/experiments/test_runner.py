@@ -22,6 +22,7 @@ from housewise.experiments.results_table import read_table
 from housewise.experiments.runner import ExperimentRunner
 from housewise.people.house.reaction_notes import reaction_note
 from housewise.people.memory import Memory, MemoryFolder
+from housewise.rollout.note_events import NoteEvent
 from housewise.selftrain.training_folder import TrainingObserver
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.worlds.house.spoken_names import SpokenPlace
@@ -335,7 +336,9 @@ def test_the_first_notes_are_those_of_the_first_episodes(
     )
     MemoryFolder(tmp_path / "shown" / "memory").save(Memory("ada", [begun, older, newer]))
     # Two workers: the first episode was slower than the second.
-    shown = SimpleNamespace(notes_of_finished_jobs=lambda: iter([[newer], [older]]))
+    shown = SimpleNamespace(
+        memory_changes_of_finished_jobs=lambda: iter([[NoteEvent(note=newer)], [NoteEvent(note=older)]])
+    )
     monkeypatch.setattr(ExperimentRunner, "find_run", lambda runner, planned: shown)
     runner = ExperimentRunner(load_experiment(notes), tmp_path, cast(TrainingObserver, None))
     (test,) = [run for run in runner.grid.runs if run.memory is not None]
