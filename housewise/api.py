@@ -106,7 +106,9 @@ def play(
             if path.exists():
                 raise UserError(f"{path}: is there already, and would be overwritten; name another folder")
             writer = RecordWriter(place, header.name)
-            EpisodeLoop(world, PlannerAgent(decides, world), writer, limits).play(header)
+            replan = (limits or EpisodeLimits()).replan_when_blocked
+            agent = PlannerAgent(decides, world, replan_when_blocked=replan)
+            EpisodeLoop(world, agent, writer, limits).play(header)
             record = read_house_record(path)
     return record
 

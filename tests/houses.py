@@ -62,7 +62,9 @@ class HouseEpisode:
         limits: EpisodeLimits | None = None,
     ) -> None:
         self.world = HouseWorld(RobotInHouse(env, controller, lambda steps: progress(steps, self.world.plans)))
-        self._episode = EpisodeLoop(self.world, PlannerAgent(planner, self.world), writer, limits)
+        replan = (limits or EpisodeLimits()).replan_when_blocked
+        agent = PlannerAgent(planner, self.world, replan_when_blocked=replan)
+        self._episode = EpisodeLoop(self.world, agent, writer, limits)
 
     @property
     def graph(self) -> SceneGraph:

@@ -25,6 +25,7 @@ ActionOptions = dict[str, HighLevelAction | None]
 """Feasible actions by their text. None ends the task."""
 
 _LONGEST_REPLY = 20_000
+_UNLISTED = "none of the listed actions"
 _BETWEEN_NAMES = "and|as|at|because|before|but|by|for|from|if|in|into|near|next|on|or|since|so|step|then|to|where|with"
 # Names of receptacles begin with that of their room: "go to hall 1 table 9" does not name "go to hall 1".
 _END_OF_NAME = rf"(?!\w)(?! (?!(?:{_BETWEEN_NAMES})\b)[a-z]+(?: [a-z]+){{0,2}} \d)"
@@ -95,10 +96,13 @@ class SayCanPlanner:
         reply = self._session.ask(messages, grammar=choice_grammar(options, lead="") if self._grounded else None)
         option = select_option(reply.text, list(options))
         if option is None:
-            return Plan((ParsedStep(reply.text.strip(), None, "none of the listed actions"),), False, messages, reply)
-        # The plan's reply is the action, so that it can be replayed. The model's own text is an earlier call.
-        steps, complete = _steps(option, options), option == COMPLETE
-        return Plan(steps, complete, messages, Reply(option), prior_calls=(ModelCall(messages, reply),))
+            steps: tuple[ParsedStep, ...] = (ParsedStep(reply.text.strip(), None, _UNLISTED),)
+        else:
+            steps = _steps(option, options)
+        # The plan's reply is what was carried out, so that it can be replayed: the model's own text, an earlier call,
+        # may name an action that was not listed.
+        carried_out = Reply(_UNLISTED if option is None else option)
+        return Plan(steps, option == COMPLETE, messages, carried_out, prior_calls=(ModelCall(messages, reply),))
 
     def _messages(self, graph: SceneGraph, attempts: Sequence[Attempt], options: ActionOptions) -> tuple[Message, ...]:
         words, steps = self._words, [str(attempt.action) for attempt in attempts if attempt.succeeded]

@@ -27,9 +27,10 @@ class LoopRecovery(VisitingWrapper):
         if words.judging:
             judgements = parse_judgements(split_judgements(plan.text)[0], visible, words.prompt_names(visible))
         scripted = planner_for_judgements(judgements).plan(visible, attempts)
+        calls = tuple(call for each in (plan, *plan.alternatives) for call in each.calls)
         if scripted.complete and (missed := missed_targets(graph, attempts)):
-            return self.plan_visits(graph, missed, plan.calls)
-        return self._llm.plan_without_model(graph, f"step 1: {scripted.text}", plan.calls)
+            return self.plan_visits(graph, missed, calls)
+        return self._llm.plan_without_model(graph, f"step 1: {scripted.text}", calls)
 
 
 def is_loop(plan: Plan, graph: SceneGraph, attempts: Sequence[Attempt]) -> bool:

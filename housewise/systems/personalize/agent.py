@@ -28,13 +28,19 @@ class PlannerAgent:
         world: World in which replies that are not followed are tried.
         person: Name of the person whose notes say where objects belong in a demonstration, or None for no such notes.
         asks_model: Whether the planner asks a model. If so, the world counts the steps that the model chose.
+        replan_when_blocked: See EpisodeLimits; replies that are not followed are tried in the same way.
     """
 
     def __init__(
-        self, planner: Planner, world: HouseWorld, person: str | None = None, asks_model: bool = False
+        self,
+        planner: Planner,
+        world: HouseWorld,
+        person: str | None = None,
+        asks_model: bool = False,
+        replan_when_blocked: bool = True,
     ) -> None:
         self._planner, self._world, self._person = planner, world, person
-        self._asks_model = asks_model
+        self._asks_model, self._replan_when_blocked = asks_model, replan_when_blocked
         self._noted_placements: set[tuple[str, str]] = set()
 
     def decide(self, observation: SceneGraph, history: History[SceneGraph]) -> Decision[ParsedStep]:
@@ -44,7 +50,8 @@ class PlannerAgent:
         seconds = time.perf_counter() - start
         usage = total_usage(plan.replies)
         self._world.plans = history.decisions + 1
-        alternatives = [try_plan(other, self._world.robot) for other in plan.alternatives]
+        robot, replan = self._world.robot, self._replan_when_blocked
+        alternatives = [try_plan(other, robot, replan) for other in plan.alternatives]
         event = make_plan_event(plan, history, observation, alternatives, seconds)
         self._world.chosen_by_model = event.chosen_by_model if self._asks_model else None
         for other in plan.alternatives:

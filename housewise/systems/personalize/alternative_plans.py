@@ -13,14 +13,14 @@ from housewise.systems.personalize.record import (
 from housewise.systems.personalize.world import blocks_plan, make_action_event
 
 
-def try_plan(plan: Plan, robot: RobotInHouse) -> AlternativeReply:
-    """Execute a plan, record its results, and undo it."""
+def try_plan(plan: Plan, robot: RobotInHouse, replan_when_blocked: bool) -> AlternativeReply:
+    """Execute a plan as far as it would be followed (see EpisodeLimits), record its results, and undo it."""
     done, events = True, []
     with robot.dry_run():
         for step in plan.steps:
             result = robot.execute(step.action, step.problem)
             events.append(make_action_event(0, step, result))
-            if robot.is_out_of_steps or blocks_plan(step, result):
+            if robot.is_out_of_steps or (replan_when_blocked and blocks_plan(step, result)):
                 done = False
                 break
     return AlternativeReply(

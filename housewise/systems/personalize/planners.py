@@ -262,6 +262,14 @@ def open_context(settings: AgentSettings) -> NotesContext:
     return NotesContext(NotesTemplate.load(settings.prompt), settings.max_steps_per_plan)
 
 
+def judges_placements(settings: AgentSettings) -> bool:
+    """Return whether a model may be asked where objects belong, so that options of judgements have an effect."""
+    factory = load_plugin_or_code(PLANNERS, settings.planner, "planner")
+    if factory is LLMFactory:
+        return settings.judging.as_json or open_context(settings).template.judging
+    return getattr(factory, "__module__", None) != __name__
+
+
 def prompt_name(settings: AgentSettings) -> str:
     """Return the prompt of a baseline: its own, unless the settings name another one."""
     return settings.planner if settings.prompt in _PROMPTS_OF_LLM else settings.prompt

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from housewise.agent.personalize.judging_settings import JudgingSettings
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.controller.published_controller import PublishedController
 from housewise.controller.robot import RobotInHouse, room_anchors
@@ -25,7 +26,7 @@ from housewise.rollout.scores import Score
 from housewise.rollout.system import EpisodeContext, EpisodeSetup, Job
 from housewise.systems.personalize.agent import PlannerAgent
 from housewise.systems.personalize.planner_context import PlannerContext
-from housewise.systems.personalize.planners import open_planner, reads_model_settings
+from housewise.systems.personalize.planners import judges_placements, open_planner, reads_model_settings
 from housewise.systems.personalize.record import (
     LAST_CORRECT,
     ActionEvent,
@@ -49,7 +50,7 @@ from housewise.worlds.house.tasks import resolve_preferences
 
 _REPLAY = "replay"
 _RECORDS = "name the episodes folder of an earlier run with --records"
-
+_JUDGING = tuple(f"agent.judging.{name}" for name in JudgingSettings.model_fields)
 
 _SECONDS_WITHOUT_GRAMMAR = 150.0
 """Approximate duration of an episode in which the bundled model writes plans freely, on two CPU cores."""
@@ -127,10 +128,11 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
 
     @property
     def ignored_settings(self) -> Sequence[str]:
-        """See System.ignored_settings. The bundled wrappers are those of two planners."""
+        """See System.ignored_settings. The bundled wrappers are those of two planners, and one planner judges."""
         chosen = self.settings.agent
         is_ignored = chosen.planner not in ("llm", "replay") and chosen.bundled_wrappers and not chosen.own_wrappers
-        return ("agent.wrappers",) if is_ignored else ()
+        wrappers = ("agent.wrappers",) if is_ignored else ()
+        return wrappers if judges_placements(chosen) else (*wrappers, *_JUDGING)
 
     @property
     def expected_seconds(self) -> float | None:
@@ -232,9 +234,9 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
         limits = EpisodeLimits(chosen.max_plans, chosen.max_idle_plans, chosen.replan_when_blocked)
         setting = make_initial_state(task, settings.world.simulator, name.episode, name.task_set)
         demonstrating_person = person if chosen.demonstrator.note_all_objects else None
-        return EpisodeSetup(
-            world, PlannerAgent(planner, world, demonstrating_person, self._planner.asks_model), setting, limits
-        )
+        asks_model, replan = self._planner.asks_model, chosen.replan_when_blocked
+        agent = PlannerAgent(planner, world, demonstrating_person, asks_model, replan)
+        return EpisodeSetup(world, agent, setting, limits)
 
     def knowledge(self, memory: Memory, scene: Scene) -> PreferenceKnowledge:
         """Return what a memory says about the objects of a house."""

@@ -55,11 +55,17 @@ class EnvState:
         world: Placements of all objects.
         body: Pose of the robot.
         steps: Number of low-level steps so far.
+        observation: The last picture.
+        observed_from: Pose in which it was taken. A controller may have turned the robot since.
+        visible: Keys of what is in it.
     """
 
     world: HouseSnapshot
     body: BodyPose
     steps: int
+    observation: Observation
+    observed_from: BodyPose
+    visible: frozenset[str]
 
 
 class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
@@ -155,14 +161,15 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
     @property
     def state(self) -> EnvState:
         """A copy of the current state for ``restore``."""
-        return EnvState(self.world.snapshot, self.simulator.body, self.steps)
+        picture = self._observation, self._observed_from, self.visible
+        return EnvState(self.world.snapshot, self.simulator.body, self.steps, *picture)
 
     def restore(self, state: EnvState) -> None:
         """Return to an earlier state of this episode."""
         self.world.restore(state.world)
         self.simulator.stand(state.body)
         self.steps, self.aim_target, self.last_grab, self.collided = state.steps, None, None, False
-        self._update_observation()
+        self._observation, self._observed_from, self.visible = state.observation, state.observed_from, state.visible
 
     def aim(self, key: str) -> None:
         """Set the target of the next GRAB_RELEASE by its key. By default the ray through the image centre decides.

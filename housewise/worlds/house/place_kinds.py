@@ -81,10 +81,18 @@ def find_place_kinds(text: str, strict: bool = False) -> tuple[PlaceKind, ...] |
 
 
 def find_quoted_kinds(text: str) -> tuple[PlaceKind, ...]:
-    """Find the places whose phrase a text quotes, in the order of rooms and receptacles."""
+    """Find the places whose phrase a text quotes, in the order of rooms and receptacles.
+
+    A phrase within a longer one is not quoted: "console table in the hall" does not name the table in the hall.
+    """
     rooms = (*ROOM_KINDS, None)
-    every = (PlaceKind(receptacle, room) for room in rooms for receptacle in RECEPTACLE_KINDS)
-    return tuple(place for place in every if re.search(rf"\b{re.escape(place.phrase)}\b", text))
+    every = [PlaceKind(receptacle, room) for room in rooms for receptacle in RECEPTACLE_KINDS]
+    found = set()
+    for place in sorted(every, key=lambda place: -len(place.phrase)):
+        text, count = re.subn(rf"\b{re.escape(place.phrase)}\b", " ", text)
+        if count:
+            found.add(place)
+    return tuple(place for place in every if place in found)
 
 
 def _parse_place(text: str) -> tuple[str | None, str | None, list[str]]:

@@ -18,7 +18,7 @@ from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.language.embedder import shared_minilm
 from housewise.people.house.reaction_notes import reaction_note
 from housewise.people.memory import Memory, Note
-from housewise.worlds.house.place_kinds import PlaceKind, find_place_kinds
+from housewise.worlds.house.place_kinds import PlaceKind, find_place_kinds, find_quoted_kinds
 from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
 from housewise.worlds.house.spoken_names import SpokenPlace
@@ -68,6 +68,8 @@ def test_a_room_holds_for_all_that_its_clause_names() -> None:
     assert find_place_kinds("in the kitchen, on the shelf or the counter") == shelf_and_counter
     assert find_place_kinds("the shelf or the counter in the kitchen, dear robot") == shelf_and_counter
     assert find_place_kinds("the shelf or the counter in the kitchen, dear robot", strict=True) is None
+    quoted = find_quoted_kinds("not the console table in the corridor, nor the bed in the bedroom")
+    assert quoted == (PlaceKind("bed", "bedroom"), PlaceKind("console table", "corridor"))
     several = find_place_kinds("shelf in the kitchen, table in the dining room, bed")
     assert several == (SHELF, PlaceKind("table", "dining room"), PlaceKind("bed"))
     assert find_thing_kinds("sound and vision") == find_thing_kinds("sound_and_vision") and find_thing_kinds(

@@ -2,6 +2,7 @@
 
 import importlib.util
 import math
+from collections.abc import Sequence
 
 import pytest
 
@@ -9,6 +10,7 @@ from housewise.agent.personalize.judging_settings import JudgingSettings
 from housewise.agent.personalize.planner import Attempt
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.token_probabilities import line_probabilities
+from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, Message, Reply, Sampling, TokenLogprob
 from housewise.language.grammar_matching import matches_grammar
@@ -111,6 +113,18 @@ def test_in_circles_it_does_what_follows_from_its_judgements() -> None:
     again = llm_planner(RecordingModel(circle), JUDGING, wrappers=LOOPS).plan(graph, visits("hall 1", "kitchen 0"))
     assert [str(step.action) for step in again.steps][-1] == "place mug 1 on hall 1 shelf 4"
     assert again.messages == () and again.prior_calls[0].reply.text == circle
+
+
+def test_in_circles_the_other_replies_count_too() -> None:
+    circle, replies = f"{MOVED}\nstep 1: go to hall", 3
+
+    class Repeating(RecordingModel):
+        def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+            return [[Reply(circle, completion_tokens=1)] * replies for _ in requests]
+
+    planner = make_llm_planner(Repeating(), JUDGING, Sampling(n=replies), PlannerConfig(wrappers=LOOPS))
+    again = planner.plan(house(), visits("hall 1", "kitchen 0"))
+    assert len(again.prior_calls) == replies and not again.alternatives
 
 
 def test_in_circles_with_nothing_to_move_it_goes_where_it_has_not_been_and_then_ends() -> None:

@@ -232,6 +232,36 @@ def test_other_replies_are_tried_and_taken_back(toy: RearrangementTask, tmp_path
     assert rewards == [(0, 0.0), (0, 0.0), (1, 0.0), (1, 1.0), (1, 0.0), (2, 0.0)]
 
 
+@pytest.mark.parametrize("replan", [True, False])
+def test_a_reply_that_is_tried_ends_where_it_would_be_if_it_were_followed(
+    toy: RearrangementTask, tmp_path: Path, replan: bool
+) -> None:
+    place = " place mug 1 on kitchen 0 counter 1"
+    blocked = f"{place}\nstep 2:{MUG_TO_COUNTER}"
+    env = RearrangementEnv(RaycastSimulator(sensors=("instance",)), [toy])
+    env.reset()
+    model = Twofold((BEGINNING, BEGINNING), (blocked, blocked), (" mission complete",))
+    planner = make_llm_planner(model, NotesContext(NotesTemplate.load("planner")), Sampling(n=2))
+    limits = EpisodeLimits(replan_when_blocked=replan)
+    HouseEpisode(env, planner, Controller(env), RecordWriter(tmp_path, "tried"), limits=limits).play(header(toy))
+    record = read_house_record(tmp_path / "tried.jsonl")
+    rewards = [pair.reward for pair in demonstrations_from_record(record, "step 1:") if pair.plan == 1]
+    assert rewards == ([0.0, 0.0] if replan else [1.0, 1.0])
+
+
+def test_going_back_keeps_what_was_in_the_last_picture(toy: RearrangementTask) -> None:
+    """A controller that turns the robot without a step sees what it saw before."""
+    env = RearrangementEnv(RaycastSimulator(), [toy])
+    env.reset()
+    seen = env.visible
+    env.simulator.stand(replace(env.simulator.body, yaw=env.simulator.body.yaw + 3.0))
+    assert seen != env.simulator.visible()
+    state = env.state
+    env.step(LowLevelAction.MOVE_FORWARD)
+    env.restore(state)
+    assert env.visible == seen
+
+
 def test_a_moment_of_an_episode_can_be_gone_back_to(toy: RearrangementTask) -> None:
     env = RearrangementEnv(RaycastSimulator(), [toy])
     env.reset()

@@ -106,6 +106,23 @@ def test_a_crash_is_reported_and_the_next_episode_is_played(toy: RearrangementTa
     env.close()
 
 
+def test_an_interrupted_call_does_not_leave_its_answer_to_the_next_one(
+    toy: RearrangementTask, isolated_simulator: IsolatedSimulator, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    env = RearrangementEnv(isolated_simulator, [toy])
+    env.reset()
+    monkeypatch.setattr(isolated_simulator._process, "receive", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        env.step(LowLevelAction.TURN_LEFT)
+    with pytest.raises(SimulatorError, match="has ended; reset starts a new one"):
+        env.step(LowLevelAction.TURN_LEFT)
+    env.reset()
+    assert env.step(LowLevelAction.TURN_LEFT)[4]["steps"] == 1
+
+
 def children(program: int) -> list[int]:
     """Return the child processes of a process."""
     stats = [(int(path.name), (path / "stat").read_text()) for path in Path("/proc").glob("[0-9]*") if path.is_dir()]

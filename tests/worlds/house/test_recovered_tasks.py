@@ -51,6 +51,14 @@ def test_episodes_have_the_placements_of_the_tasks_with_the_test_set_first(root:
     assert (car.name, car.category, car.receptacle) == ("toy car 2", "toy_car", BED)
 
 
+def test_a_folder_that_was_made_so_keeps_its_episodes_when_another_is_made_of_it(root: Path, tmp_path: Path) -> None:
+    first = recover(root, tmp_path, TRAIN)
+    (tmp_path / "again").mkdir()
+    second = recover(first, tmp_path / "again", TEST)
+    mugs = [HousekeepData(made).episode("Bare_int", 0).objects[0].receptacle for made in (first, second)]
+    assert mugs == [BED, STOVE]
+
+
 def test_objects_have_the_size_of_their_category_and_are_on_their_receptacle(root: Path, tmp_path: Path) -> None:
     data = HousekeepData(recover(root, tmp_path, TRAIN))
     known = data.episode(SCENE, 3).objects[0]

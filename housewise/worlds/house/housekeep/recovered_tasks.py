@@ -88,7 +88,11 @@ def write_recovered_episodes(root: Path, tasks: Mapping[str, Sequence[RecoveredT
     data = HousekeepData(root)
     sizes = _sizes(data)
     splits = [f"{EPISODES}/{path.name}" for path in find_paths(root / EPISODES, "*") if path.is_dir()]
-    for part in ("cos_eor", "data/scene_datasets", *splits):
+    # Files of this split are linked one by one, so that new ones are not written into a folder of another one.
+    recovered = f"{EPISODES}/{_SPLIT}"
+    new = {path.name for path in paths.values()}
+    kept = [f"{recovered}/{path.name}" for path in find_paths(root / recovered, "*") if path.name not in new]
+    for part in ("cos_eor", "data/scene_datasets", *(part for part in splits if part != recovered), *kept):
         link = folder / part
         link.parent.mkdir(parents=True, exist_ok=True)
         if not link.is_symlink():

@@ -201,6 +201,13 @@ class IsolatedSimulator(ForwardingSimulator, SimulatorState):
         except _EndedError as error:
             self._process = self._scene = None
             raise SimulatorError(f"{error}; a new one is started for the next episode") from error
+        except (UserError, RuntimeError):
+            raise
+        except BaseException:
+            # An interrupt: the answer is still to come, and the next call would take it for its own.
+            process, self._process, self._scene = self._process, None, None
+            process.end()
+            raise
 
 
 def serve(line: Connection) -> None:

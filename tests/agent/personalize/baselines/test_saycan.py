@@ -86,6 +86,12 @@ def test_a_choice_of_nothing_is_a_step_that_cannot_be_done(graph: SceneGraph) ->
     assert plan.steps[0].action is None and plan.steps[0].problem and not plan.complete
 
 
+def test_an_action_that_is_not_listed_is_not_carried_out_in_a_replay(graph: SceneGraph) -> None:
+    plan = planner(RecordingModel("pick up mug 12")).plan(graph, [])
+    assert plan.steps[0].action is None and plan.steps[0].raw == "pick up mug 12"
+    assert [call.reply.text for call in plan.prior_calls] == ["pick up mug 12"] and "mug" not in plan.reply.text
+
+
 def test_a_grounded_choice_is_one_of_the_list(graph: SceneGraph) -> None:
     model = RecordingModel("go to hall 1")
     planner(model, grounded=True).plan(graph, [])
