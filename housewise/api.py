@@ -108,7 +108,10 @@ def play(
             writer = RecordWriter(place, header.name)
             replan = (limits or EpisodeLimits()).replan_when_blocked
             agent = PlannerAgent(decides, world, replan_when_blocked=replan)
-            EpisodeLoop(world, agent, writer, limits).play(header)
+            try:
+                EpisodeLoop(world, agent, writer, limits).play(header)
+            finally:
+                writer.close()
             record = read_house_record(path)
     return record
 

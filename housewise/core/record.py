@@ -73,7 +73,7 @@ class Event(Frozen):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        if not hasattr(cls, "type"):
+        if "type" not in vars(cls):
             cls.type = snake_case(cls.__name__)
 
     if not TYPE_CHECKING:

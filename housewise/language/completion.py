@@ -9,6 +9,11 @@ from typing import Any, Protocol, runtime_checkable
 
 from housewise.core.errors import UserError
 
+NUMBER_ALTERNATIVES = 20
+"""Number of likeliest tokens to return for each position of an answer that is a number."""
+MAX_TOKENS_OF_A_NUMBER = 3
+"""Maximum number of tokens of such an answer, including a space or a mark before the number."""
+
 
 @dataclass(frozen=True)
 class Token:

@@ -8,10 +8,15 @@ import re
 from collections.abc import Sequence
 
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling, TokenLogprob
-from housewise.language.completion import Continuation, DecodingStep, GenerationLimits, Token
+from housewise.language.completion import (
+    MAX_TOKENS_OF_A_NUMBER,
+    NUMBER_ALTERNATIVES,
+    Continuation,
+    DecodingStep,
+    GenerationLimits,
+    Token,
+)
 
-_NUMBERS = 20  # alternatives of an answer that is a number
-_MAX_OF_A_NUMBER = 3  # tokens of a number, including a space or a mark before it
 _LONGEST_TOKEN = 20  # characters per token, for a reply without token texts
 _FEWEST_REPEATED = 2  # words; a single repeated word may be intended
 _WORD = re.compile(r"\S+")
@@ -56,12 +61,12 @@ class ChatCompletionModel:
 
     def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
         """See ``CompletionModel.answer``; blanks before the number are left out."""
-        sampling = _sampling(GenerationLimits(_MAX_OF_A_NUMBER), 0.0, _NUMBERS)
+        sampling = _sampling(GenerationLimits(MAX_TOKENS_OF_A_NUMBER), 0.0, NUMBER_ALTERNATIVES)
         turns = [Message("system", system)] if system else []
         requests = [
             ChatRequest((*turns, Message("user", question)), sampling, may_be_empty=True) for question in questions
         ]
-        return [self._continuation(reply, _MAX_OF_A_NUMBER) for [reply] in self._model.complete(requests)]
+        return [self._continuation(reply, MAX_TOKENS_OF_A_NUMBER) for [reply] in self._model.complete(requests)]
 
     def _request(self, prompt: str, sampling: Sampling, start: str = "") -> ChatRequest:
         turns = [Message("system", self._instruction)] if self._instruction else []

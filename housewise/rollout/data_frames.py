@@ -76,7 +76,8 @@ def events(folders: Folder | Iterable[Folder], type: str | None = None) -> pd.Da
     """Return a row per event of the finished episodes.
 
     Columns: ``run`` (its folder), ``episode``, ``number`` (from 0 in each episode), ``type``, and the fields of the
-    events. A field that an event does not have is missing.
+    events. A field that an event does not have is missing. A field with the name of one of the first four columns has
+    the type before its name, such as ``lab_action.number``.
 
     Args:
         folders: Runs.
@@ -92,7 +93,7 @@ def events(folders: Folder | Iterable[Folder], type: str | None = None) -> pd.Da
             name, fields = event_data(event)
             if type in (None, name):
                 own = {"run": _name(folder), "episode": record.header.name, "number": number, "type": name}
-                rows.append(own | {key: value for key, value in fields.items() if key not in own})
+                rows.append(own | {f"{name}.{key}" if key in own else key: value for key, value in fields.items()})
     columns = None if rows else ["run", "episode", "number", "type"]
     frame: pd.DataFrame = import_pandas().DataFrame(rows, columns=columns)
     return frame

@@ -17,14 +17,15 @@ from housewise.core.errors import UserError
 from housewise.core.migrations.code_names import find_former_name
 from housewise.core.plugins import SYSTEMS, load_plugin, plugin_names
 from housewise.core.printable_text import excerpt
-from housewise.core.record import Event
-from housewise.core.record_files import file_key
+from housewise.core.record import Event, UnknownEvent
+from housewise.core.record_files import FRAME, file_key
 from housewise.core.settings import merge_nested
 from housewise.core.settings_loading import configured_systems, load_with_derived_defaults
 from housewise.rollout.capabilities import OptionalCapabilities, S
 from housewise.rollout.episode import EpisodeContext, EpisodeSetup, Job, Task
 from housewise.rollout.legacy_systems import adapt_legacy_system
-from housewise.rollout.scores import Score
+from housewise.rollout.note_events import NOTE_EVENTS
+from housewise.rollout.scores import USAGE, Score
 from housewise.rollout.settings import RunSettings
 
 __all__ = [
@@ -66,6 +67,7 @@ class System(OptionalCapabilities[S], ABC):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         adapt_legacy_system(cls)
+        _check_names(cls)
         for base in vars(cls).get("__orig_bases__", ()):
             given = get_args(base)
             if (
@@ -155,6 +157,23 @@ class System(OptionalCapabilities[S], ABC):
         chosen = self.settings.tasks
         parts = [chosen.seed, *task.seeds, run, *([chosen.rng_stream] if chosen.rng_stream else [])]
         return int(np.random.SeedSequence(parts).generate_state(1)[0])
+
+
+def _check_names(system: type[System[Any]]) -> None:
+    """Check that records tell a system's events and scores apart from each other and from those of every system.
+
+    Raises:
+        UserError: Two have the same name.
+    """
+    taken = {kind.type: kind for kind in (*FRAME.values(), *NOTE_EVENTS.values(), UnknownEvent)}
+    for event in system.events:
+        if (other := taken.setdefault(event.type, event)) is not event:
+            raise UserError(
+                f"system {system.__name__}: events {other.__name__} and {event.__name__} have the same type, "
+                f"{event.type!r}; rename one, or give it another `type`"
+            )
+    for score in {score.name for score in system.scores} & {score.name for score in USAGE}:
+        raise UserError(f"system {system.__name__}: score {score!r} is measured of every system; give it another name")
 
 
 def find_system(name: str) -> type[System[Any]]:

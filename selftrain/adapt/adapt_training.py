@@ -30,12 +30,20 @@ from housewise.selftrain.training_folder import (
     load_or_make_examples,
     read_training_settings,
 )
+from housewise.systems.adapt.settings import AdaptSettings
 from housewise.systems.adapt.system import Adapt
 
 WARM_UP = "warm-up"
 """Phase whose model all learners start from."""
 _MERGED = "merged"
 _PATIENCE_SECONDS = 60.0
+_STUDENT = (
+    ("agent", "planner", "llm"),
+    ("agent", "asking", "free"),
+    ("agent", "thinks", False),
+    ("memory", "learn", "never"),
+)
+"""Settings of the rollouts with which the student's prompts are those that it learns from."""
 
 
 class AdaptTraining:
@@ -51,6 +59,7 @@ class AdaptTraining:
     """
 
     def __init__(self, config: AdaptTrainingConfig, folder: Path, observer: TrainingObserver) -> None:
+        _check_student(config.run)
         self.config, self.folder, self.observer = config, folder, observer
         model, self.seed = config.run.models.agent, config.run.tasks.seed
         start = ModelReference(model=model.model, adapter=model.adapter)
@@ -185,6 +194,20 @@ class AdaptTraining:
             "preference": any((folder / PREFERENCES).exists() for folder in learned),
         }
         return {f"{section}.learning_rate" for section, used in is_used.items() if not used}
+
+
+def _check_student(run: AdaptSettings) -> None:
+    """Check that the student cooks with the prompt that reflection and preferences are about.
+
+    Raises:
+        UserError: It does not.
+    """
+    for section, name, wanted in _STUDENT:
+        if (given := getattr(getattr(run, section), name)) != wanted:
+            raise UserError(
+                f"run.{section}.{name}={str(given).lower()}: the student that is trained asks and acts freely, without "
+                f"thoughts and without a memory; leave run.{section}.{name} out"
+            )
 
 
 def _check_adapter_settings(training: TrainingConfig, warm_up: TrainingConfig) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+import psutil
 import pytest
 
 import housewise
@@ -97,6 +98,15 @@ def test_an_earlier_record_is_not_overwritten(toy: RearrangementTask, tmp_path: 
         housewise.play(toy, Done(), seed=1, folder=tmp_path)
     assert str(refused.value).startswith(f"{path}: ")
     assert path.read_bytes() == kept and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_planner_that_fails_leaves_no_open_file(toy: RearrangementTask, tmp_path: Path) -> None:
+    def fail(graph: SceneGraph, attempts: Sequence[Attempt]) -> str:
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        housewise.play(toy, fail, folder=tmp_path)
+    assert not [file for file in psutil.Process().open_files() if tmp_path in Path(file.path).parents]
 
 
 @pytest.mark.parametrize("task", ["3", 3.5, None])

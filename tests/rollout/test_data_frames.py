@@ -54,6 +54,13 @@ def test_failed_episodes_are_counted_and_other_systems_are_rows_too(played: Path
     assert housewise.events(tmp_path / "short", type="answer").empty
 
 
+def test_a_field_with_the_name_of_a_column_is_kept(tmp_path: Path) -> None:
+    words = ["run", "--system", "basis", "planner=oracle", "max_episodes=1", "attempts=1", "--out", tmp_path / "lab"]
+    run_module("housewise", words, code=0)
+    acted = housewise.events(tmp_path / "lab", type="lab_action")
+    assert acted["lab_action.number"].tolist() == [*range(1, len(acted) + 1)] != acted["number"].tolist()
+
+
 def test_a_run_and_a_folder_of_records_are_accepted(played: Path) -> None:
     run = housewise.load_run(played / "runs" / "long")
     whole = housewise.episodes(run)

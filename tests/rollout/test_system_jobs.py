@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,13 +10,14 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
 from housewise.core.files import find_paths
-from housewise.core.record import record_name
+from housewise.core.record import Event, record_name
 from housewise.core.record_files import FAILED, file_key
 from housewise.people.kitchen.profile_files import ADAPT_PROFILES, load_profiles
 from housewise.people.memory import Memory, MemoryFolder, Note
 from housewise.rollout.failures import read_failures
 from housewise.rollout.record_reader import read_records
 from housewise.rollout.run import has_episodes
+from housewise.rollout.scores import Score
 from housewise.rollout.system import Task
 from housewise.systems.personalize.settings import house_settings
 from housewise.systems.personalize.system import Personalize
@@ -36,6 +38,38 @@ def named(*names: str) -> Named:
     system = Named(house_settings(settings={"planner": "scripted", "runs": 2}))
     system.names = names
     return system
+
+
+class Move(Event):
+    thing: str
+
+
+class Put(Move):
+    place: str
+
+
+class NotARecordsEnd(Event):
+    type = "result"
+
+
+def test_an_event_is_called_as_its_class_even_if_it_extends_another() -> None:
+    assert [Move.type, Put.type] == ["move", "put"]
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"events": (NotARecordsEnd,)}, "events Result and NotARecordsEnd have the same type, 'result'; rename one"),
+        (
+            {"events": (Move, type("Move", (Event,), {"__module__": __name__}))},
+            "events Move and Move have the same type",
+        ),
+        ({"scores": (Score("seconds", "time"),)}, "score 'seconds' is measured of every system; give it another name"),
+    ],
+)
+def test_names_that_records_could_not_tell_apart_are_refused(parts: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=f"^system Odd: {message}"):
+        type("Odd", (Personalize,), parts)
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from housewise.language.base import Sampling
-from housewise.language.completion import Continuation, DecodingStep, GenerationLimits, TextScore, Token
+from housewise.language.completion import (
+    MAX_TOKENS_OF_A_NUMBER,
+    NUMBER_ALTERNATIVES,
+    Continuation,
+    DecodingStep,
+    GenerationLimits,
+    TextScore,
+    Token,
+)
 from housewise.language.local.model import LocalChatModel
 
 if TYPE_CHECKING:
     from housewise.language.local.batch_generator import PendingReply
-
-_NUMBERS = 20  # alternatives of an answer that is a number
 
 
 class LocalCompletionModel:
@@ -52,7 +58,9 @@ class LocalCompletionModel:
     def answer(self, system: str, questions: Sequence[str]) -> list[Continuation]:
         """See ``CompletionModel.answer``."""
         starts = [self._model.tokens(f"{question}{' ' if self._spaced else ''}") for question in questions]
-        return self._write(f"{system}\n", starts, GenerationLimits(1, (), _NUMBERS), 0.0)
+        # Many tokenizers have a token for each digit.
+        limits = GenerationLimits(MAX_TOKENS_OF_A_NUMBER, ("\n",), NUMBER_ALTERNATIVES)
+        return self._write(f"{system}\n", starts, limits, 0.0)
 
     def score_texts(self, prompt: str, texts: Sequence[str]) -> list[TextScore]:
         """See ``TextScorer.score_texts``. Their common beginning is read once; an empty text has probability 1."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 from housewise.agent.adapt.action_grammar import NameableThings
 from housewise.agent.adapt.planner_prompt import Briefing, CookingTurn, Interaction, QuestionPolicy
@@ -77,10 +78,14 @@ class LLMCookAgent:
         named = NameableThings.from_state(observation.cooking.trace.state, observation.named)
         may, began = self._may(observation), time.perf_counter()
 
-        def ask(turns: Sequence[CookingTurn]) -> PolicyReply:
-            return self._policy.act(Interaction(self._briefing, tuple(turns), observation.made), named, may)
+        def ask(history: Sequence[str | CookingTurn]) -> PolicyReply:
+            known = tuple(each for each in history if isinstance(each, str))
+            turns = tuple(each for each in history if not isinstance(each, str))
+            briefing = replace(self._briefing, known=known)
+            return self._policy.act(Interaction(briefing, turns, observation.made), named, may)
 
-        said = ask_with_history(self._turns, ask)
+        # Answers of other days are left out first.
+        said = ask_with_history([*self._briefing.known, *self._turns], ask)
         usage = said.usage.model_copy(update={"model_seconds": time.perf_counter() - began})
         self._next = CookingTurn(said.action, "", made=observation.made, thought=said.thought)
         self._progress(history.decisions, history.decisions + 1, said.action)

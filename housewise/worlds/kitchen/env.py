@@ -46,6 +46,7 @@ class TextKitchenEnv(gym.Env[str, str]):
         judge: Returns how good the breakfast was, such as the satisfaction rate of a person; None counts as 0.
         max_steps: Greatest number of actions.
         kitchen: House, objects, tasks and verbs; the bundled kitchen by default.
+        render_mode: See gymnasium.Env.
     """
 
     metadata = {"render_modes": ["ansi"]}  # noqa: RUF012  # Gymnasium's own way
@@ -56,10 +57,11 @@ class TextKitchenEnv(gym.Env[str, str]):
         judge: Callable[[Trace], float | None] | None = None,
         max_steps: int = MAX_STEPS,
         kitchen: KitchenData | None = None,
+        render_mode: str | None = "ansi",
     ) -> None:
         self.observation_space = text_space(MAX_OBSERVATION_CHARACTERS)
         self.action_space = text_space(MAX_QUESTION_CHARACTERS)
-        self.render_mode = "ansi"
+        self.render_mode = render_mode
         self._task = task
         self._judge = judge
         self._max_steps = max_steps
@@ -81,7 +83,8 @@ class TextKitchenEnv(gym.Env[str, str]):
         reward = 0.0
         if (step.ended or step.truncated) and not over and self._judge is not None:
             reward = self._judge(self.world.trace) or 0.0
-        info = {"failed": step.failed, "action": step.action.name if step.action else None, **self.world.scores()}
+        # The world's score "failed" is the number of failed actions so far.
+        info = {**self.world.scores(), "failed": step.failed, "action": step.action.name if step.action else None}
         return fit_text(step.observation, MAX_OBSERVATION_CHARACTERS), reward, step.ended, step.truncated, info
 
     def render(self) -> str:

@@ -97,7 +97,7 @@ def test_rates_are_geometric_means_of_token_probabilities(folder: Path, model: L
         assert rate.prompt_tokens == len(prompt) + len(ids)
 
 
-def test_a_number_is_one_token_with_alternatives(model: LocalCompletionModel) -> None:
+def test_a_number_may_have_a_token_for_each_digit_and_alternatives(model: LocalCompletionModel) -> None:
     replies = model.answer("Answer with a number.", ["Number:", "Which number?"])
-    assert [len(reply.steps) for reply in replies] == [1, 1]
+    assert all(len(reply.steps) == 3 or "\n" in reply.text for reply in replies)
     assert [len(reply.steps[0].alternatives) for reply in replies] == [19, 19]

@@ -59,6 +59,15 @@ def test_what_cannot_be_served_is_named_by_the_settings_of_this_training(
         AdaptTraining(AdaptTrainingConfig.load(overrides=overrides), tmp_path / "out", Unheard())
 
 
+@pytest.mark.parametrize("setting", ["planner=always", "asking=always", "thinks=true", "memory.learn=episode"])
+def test_a_student_with_other_prompts_than_those_of_the_training_is_refused(tmp_path: Path, setting: str) -> None:
+    overrides = [f"run.model=local:{save_learner(tmp_path / 'tiny')}", f"run.{setting}"]
+    name, _, value = setting.partition("=")
+    with pytest.raises(UserError, match=rf"^run\.\w+\.{name.rpartition('.')[2]}={value}: the student that is trained"):
+        AdaptTraining(AdaptTrainingConfig.load(overrides=overrides), tmp_path / "out", Unheard())
+    assert not (tmp_path / "out").exists()
+
+
 def selftrain(model: Path, out: Path, *more: object, code: int = 0) -> str:
     longest = [
         f"{section}.{key}" for section in ("warm_up.training", "imitation", "preference")

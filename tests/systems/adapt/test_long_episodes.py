@@ -28,6 +28,7 @@ class Forgetful:
     def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
         [request] = requests
         turns = sum(message.role == "assistant" for message in request.messages)
+        turns += sum(message.content.count("Do you like") for message in request.messages)
         if turns > self.most:
             raise PromptTooLongError("too long", "shorten the prompt")
         self.read.append(turns)
@@ -40,12 +41,13 @@ def nobody() -> Respondent:
     raise AssertionError("nobody is to be asked")
 
 
-def read_turns(most: int, steps: int) -> list[int]:
-    """Return how many turns a model reads at each step of a breakfast."""
+def read_turns(most: int, steps: int, known: int = 0) -> list[int]:
+    """Return how many turns and remembered answers a model reads at each step of a breakfast."""
     kitchen, model = TextKitchen(3, 0), Forgetful(most)
     prompt, verbs = PlannerPrompt(load_prompts(SHORT_PROMPTS)), kitchen.kitchen.verbs
     policy = LLMPolicy(model, prompt, Sampling(0.0), verbs.open)
-    agent = LLMCookAgent(policy, Briefing("Prepare cereal", ""), verbs, "never", 0, lambda *step: None)
+    answers = tuple(f"- Do you like thing {number}? Yes." for number in range(known))
+    agent = LLMCookAgent(policy, Briefing("Prepare cereal", "", answers), verbs, "never", 0, lambda *step: None)
     world = BreakfastWorld(kitchen, ADAPT_PEOPLE["juan"], PreferenceJudge(3), nobody, "juan", {})
     observation, history = world.reset(), History[BreakfastObservation]()
     for _ in range(steps):
@@ -56,6 +58,11 @@ def read_turns(most: int, steps: int) -> list[int]:
 
 def test_the_older_half_of_the_turns_is_left_out_until_the_model_reads_the_rest() -> None:
     assert read_turns(most=3, steps=8) == [0, 1, 2, 3, 2, 2, 3, 3]
+
+
+def test_answers_of_other_days_are_left_out_before_turns() -> None:
+    # Three answers; an answer and a turn; two turns.
+    assert read_turns(most=3, steps=3, known=7) == [3, 2, 2]
 
 
 def test_what_is_too_long_without_any_turn_is_refused() -> None:

@@ -1,8 +1,10 @@
 """The Gymnasium environment of the text kitchen."""
 
+import gymnasium
 import pytest
 from gymnasium.utils.env_checker import check_env
 
+import housewise  # noqa: F401 (registers it)
 from housewise.worlds.kitchen.env import TextKitchenEnv
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:UserWarning")
@@ -23,6 +25,19 @@ def test_the_last_reward_is_the_value_of_the_judge():
     _, reward, ended, _, _ = env.step("Declare Done")
     assert (reward, ended) == (0.2, True)
     assert env.step("Look for bowl")[1] == 0.0
+
+
+def test_an_action_after_a_failed_one_is_told_to_have_succeeded():
+    env = TextKitchenEnv(task=3)
+    env.reset(seed=1)
+    told = [env.step(action)[4]["failed"] for action in ("Fly away", "Open fridge_0", "Search fridge_0")]
+    assert told == [True, False, False] and all(isinstance(failed, bool) for failed in told)
+
+
+def test_gymnasium_makes_it_with_its_render_mode():
+    env = gymnasium.make("housewise/TextKitchen-v0", render_mode="ansi")
+    env.reset(seed=1)
+    assert isinstance(env.render(), str)
 
 
 def test_every_observation_is_in_its_space():
