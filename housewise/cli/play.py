@@ -89,9 +89,10 @@ def lab(
       housewise play lab fire_laser__none__assemble_laser --no-assistant
 
     You see what a stranger sees: "machine" and "computer" with their looks. The assistant knows the lab but not your
-    task, so begin by telling it: say I want to make a carrot. Then type one action per line, for example: go to the
-    warehouse; take the banana; put it on 4; use the red computer; where is the laser? Type help to see what else can
-    be typed. The session is recorded as those of housewise run --system basis are, and housewise report shows it.
+    task, so begin by telling it: say I want to turn a banana into a carrot. Then type one action per line, for example:
+    go to the warehouse; take the banana; put it on 4; use the red computer; where is the laser? Type help to see what
+    else can be typed. The session is recorded as those of housewise run --system basis are, and housewise report shows
+    it.
     """
     from housewise.cli.lab_game import play_lab
 

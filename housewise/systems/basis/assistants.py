@@ -122,7 +122,7 @@ def _examples_files(adapter: str | None) -> list[Path]:
     remedy = "name one with --adapter FOLDER/imitate/adapter, from housewise selftrain --system basis"
     if adapter is None:
         raise UserError(f"planner=nearest: needs an adapter whose training turns it looks up; {remedy}")
-    phase = adapter_folder(adapter).parent
+    phase = adapter_folder(adapter).absolute().parent
     number = re.fullmatch(rf"{CORRECTION_PREFIX}-(\d+)", phase.name)
     names = [phase.name] if number is None else phase_names(int(number[1]))
     paths = [phase.with_name(name) / EXAMPLES_FILE for name in names]

@@ -134,6 +134,13 @@ class Stars(SharedSimulatorSystem[StarsSettings]):
             )
         self.check_one_at_a_time("person=terminal")
         self._meaning_baseline()
+        model = self.settings.models.agent
+        is_named = chosen.parts.retrieval == "meaning" and chosen.examples is None and "adapter" in model.set_by_user
+        if is_named and model.adapter is not None and not is_file(known := _known_places(model.adapter)):
+            raise UserError(
+                f"condition {chosen.condition}: {known} is missing; name FOLDER/imitate/adapter of housewise selftrain "
+                "--config goals, or leave --adapter out"
+            )
         if chosen.parts.retrieval == "grounded" and not self.settings.models.agent.local:
             raise UserError(
                 f"condition {chosen.condition} rates texts, which requires a local model; use another condition, or "
@@ -230,9 +237,14 @@ class Stars(SharedSimulatorSystem[StarsSettings]):
 
 def _load_examples(examples: str | None, adapter: str | None) -> Mapping[str, Sequence[str]]:
     """Return where things seen elsewhere belong: those of a file, or those that an adapter learned from."""
-    if examples is None and adapter is not None and is_file(known := adapter_folder(adapter).parent / KNOWN_PLACES):
+    if examples is None and adapter is not None and is_file(known := _known_places(adapter)):
         examples = str(known)
     return {} if examples is None else load_examples(examples)
+
+
+def _known_places(adapter: str) -> Path:
+    """Return the file with the places that an adapter has learned from."""
+    return adapter_folder(adapter).absolute().parent / KNOWN_PLACES
 
 
 def _instructions(task: Room_Task, learner: GoalLearner) -> list[str]:

@@ -40,6 +40,10 @@ def test_a_system_travels_to_other_machines_with_the_files_of_the_user(tmp_path:
         (["task=[tidy kitchen,tidy kitchen]"], "each task at most once"),
         (["grammar=nope"], "nope: no such goal grammar"),
         (["examples=nope", "condition=nearest"], "nope: file not found"),
+        (
+            ["adapter=nope/adapter", "condition=nearest"],
+            "nope/known_places.json is missing; name FOLDER",
+        ),
         (["--person", "nobody"], "setting person"),
         (["--person", "terminal", "--workers", "2"], "one person answers one episode at a time"),
         (["--person", "terminal", "condition=STARS"], "STARS asks nobody; choose STARS+O"),
