@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Sampling, TokenLogprob
 from housewise.language.completion import Continuation, DecodingStep, GenerationLimits, Token
+from housewise.language.thoughts import is_turn_mark
 
 _NUMBERS = 20  # alternatives of an answer that is a number
 _MAX_OF_A_NUMBER = 3  # tokens of a number, including a space or a mark before it
@@ -91,7 +92,10 @@ def _sampling(
 
 
 def _decoding_step(place: Sequence[TokenLogprob]) -> DecodingStep:
-    chosen, *others = (Token(text, min(1.0, math.exp(logprob))) for text, logprob in place)
+    # Servers such as vLLM list the token that ends the turn with its own text.
+    chosen, *others = (
+        Token("\n" if is_turn_mark(text) else text, min(1.0, math.exp(logprob))) for text, logprob in place
+    )
     return DecodingStep(chosen, tuple(others))
 
 

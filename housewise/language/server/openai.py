@@ -186,19 +186,31 @@ class OpenAIChatModel:
 
     async def _replies(self, request: ChatRequest) -> list[Reply]:
         sampling = request.sampling
-        replies = await self._ask(request, sampling.n, 0)
+        replies, drawn = await self._ask(request, sampling.n, 0)
         # Many servers ignore n. Every answer has at least one reply, so this ends.
-        while len(replies) < sampling.n:
-            size = 1 if self._parameters.refuses("n") else min(len(replies), sampling.n - len(replies))
-            firsts = range(len(replies), sampling.n, size)
-            for more in await gather_or_cancel(
-                [self._ask(request, min(size, sampling.n - first), first) for first in firsts]
+        while (missing := sampling.n - len(replies)) > 0:
+            size = 1 if self._parameters.refuses("n") else min(len(replies), missing)
+            # A server such as vLLM draws each of n replies with the next seed, blank ones too.
+            end = drawn + missing
+            firsts = range(drawn, end, size)
+            for more, _ in await gather_or_cancel(
+                [self._ask(request, min(size, end - first), first) for first in firsts]
             ):
                 replies += more
+            drawn = end
         return replies[: sampling.n]
 
-    async def _ask(self, request: ChatRequest, number: int, first: int) -> list[Reply]:
-        """Request one answer until it is received or cannot be had."""
+    async def _ask(self, request: ChatRequest, number: int, first: int) -> tuple[list[Reply], int]:
+        """Request one answer until it is received or cannot be had.
+
+        Args:
+            request: What is asked.
+            number: Number of replies that are requested.
+            first: Added to the seed.
+
+        Returns:
+            The replies that are not blank, at least one, and the number of all replies of the answer.
+        """
         async with self._connect().gate:
             start = time.perf_counter()
             deadline = start + self.timeout * (self.max_retries + 1)
@@ -252,8 +264,8 @@ class OpenAIChatModel:
 
     async def _replies_to(
         self, request: ChatRequest, number: int, seed_offset: int, start: float, deadline: float
-    ) -> list[Reply]:
-        """Make one attempt to get a request answered."""
+    ) -> tuple[list[Reply], int]:
+        """Make one attempt to get a request answered; see ``_ask``."""
         parameters = self._parameters.write(request, number, seed_offset)
         thinking_tokens, most = self._budget.tokens, self._parameters.max_alternatives
         completion = await self._attempt(parameters, thinking_tokens, deadline - time.perf_counter())
@@ -261,7 +273,7 @@ class OpenAIChatModel:
         replies, blank_replies = self._reader.replies(request, completion, seconds, most)
         if not replies:
             raise self._reader.blank_reply_failure(request, blank_replies[0], thinking_tokens)
-        return replies
+        return replies, len(completion.choices or ())
 
     async def _attempt(self, parameters: dict[str, Any], thinking_tokens: int, left: float) -> ChatCompletion:
         seconds = min(self.timeout, left)

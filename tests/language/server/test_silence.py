@@ -7,6 +7,7 @@ import pytest
 
 from housewise.language import ChatModelError, ChatRequest, Message
 from housewise.language.base import RequestError
+from housewise.language.replies import NEXT_SEED
 from tests.language.conftest import (
     Answer,
     Body,
@@ -68,6 +69,17 @@ def test_of_several_replies_those_that_say_nothing_are_asked_for_again(server: C
     server.play(says("one", "", "three"), says("two"))
     replies = open_server().complete([ask(n=3)])[0]
     assert sorted(reply.text for reply in replies) == ["one", "three", "two"]
+
+
+def test_a_missing_reply_is_drawn_with_a_seed_that_none_had(server: ChatServer, open_server: Open) -> None:
+    def draw(handler: Handler, body: Body) -> None:
+        # As vLLM does: the seed of each of n replies is one higher.
+        seeds = range(body["seed"], body["seed"] + body.get("n", 1))
+        handler.reply(200, completion(*["" if seed in (6, 9) else f"plan {seed}" for seed in seeds]))
+
+    server.play(draw)
+    texts = [reply.text for reply in open_server().complete([ask(n=4, seed=5)])[0]]
+    assert texts == ["plan 5", "plan 7", "plan 8", f"plan {9 + NEXT_SEED}"]
 
 
 @pytest.mark.parametrize("cut", [thinks("", finish_reason="length"), says("<think>\nhm", finish_reason="length")])
