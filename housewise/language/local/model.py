@@ -157,9 +157,17 @@ class LocalChatModel:
             budget = self._budget.tokens
             again = self._write_replies([_retry_request(requests[number], copy) for number, copy in silent])
             for (number, copy), (reply,) in zip(silent, again, strict=True):
-                replies[number][copy] = reply
+                before = replies[number][copy]
+                replies[number][copy] = reply.plus_tokens(before.prompt_tokens, before.completion_tokens)
         for number, copy in silent:
-            self._check_says_something(requests[number], replies[number][copy], budget)
+            try:
+                self._check_says_something(requests[number], replies[number][copy], budget)
+            except BlankReplyError as error:
+                # The other replies are lost as well.
+                written = [*chain.from_iterable(replies)]
+                error.prompt_tokens = sum(reply.prompt_tokens for reply in written)
+                error.completion_tokens = sum(reply.completion_tokens for reply in written)
+                raise
         return replies
 
     def _write_replies(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:

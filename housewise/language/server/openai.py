@@ -13,7 +13,7 @@ import openai
 from pydantic import ValidationError
 
 from housewise.core.console import print_event, print_note
-from housewise.language.base import ChatModelError, ChatRequest, Reply
+from housewise.language.base import ChatModelError, ChatRequest, Reply, RequestError
 from housewise.language.gbnf import GrammarDialect
 from housewise.language.replies import DEFAULT_THINKING_TOKENS, NEXT_SEED, ThinkingBudget
 from housewise.language.server.connection import Connection, describe_setup_problem, gather_or_cancel
@@ -215,14 +215,17 @@ class OpenAIChatModel:
             start = time.perf_counter()
             deadline = start + self.timeout * (self.max_retries + 1)
             attempt, retries, seed_offset = 0, 0, first
+            spent = [0, 0]
             failure: RequestFailure | None = None
             unfolded: RequestFailure | None = None
             while True:
                 attempt += 1
                 thinking_tokens = self._budget.tokens
                 try:
-                    return await self._replies_to(request, number, seed_offset, start, deadline)
+                    replies, drawn = await self._replies_to(request, number, seed_offset, start, deadline)
+                    return [replies[0].plus_tokens(*spent), *replies[1:]], drawn
                 except RequestFailure as caught:
+                    spent = [spent[0] + caught.prompt_tokens, spent[1] + caught.completion_tokens]
                     is_known_better = failure is not None and failure.adaptation is None and caught.cut_short
                     failure = failure if failure is not None and is_known_better else caught
                 if failure.adaptation is not None and time.perf_counter() < deadline:
@@ -252,7 +255,10 @@ class OpenAIChatModel:
             failure = unfolded
         # Raised here without a cause: the errors of the HTTP library include the key.
         tries = f" ({attempt} attempts)" if attempt > 1 else ""
-        raise self.endpoint.error(failure.what + tries, failure.remedy, failure.reason, failure.kind)
+        error = self.endpoint.error(failure.what + tries, failure.remedy, failure.reason, failure.kind)
+        if isinstance(error, RequestError):
+            error.prompt_tokens, error.completion_tokens = spent
+        raise error
 
     def _adapt(self, adaptation: Adaptation) -> None:
         self._parameters.adapt(adaptation)
@@ -270,9 +276,13 @@ class OpenAIChatModel:
         thinking_tokens, most = self._budget.tokens, self._parameters.max_alternatives
         completion = await self._attempt(parameters, thinking_tokens, deadline - time.perf_counter())
         seconds = time.perf_counter() - start
-        replies, blank_replies = self._reader.replies(request, completion, seconds, most)
-        if not replies:
-            raise self._reader.blank_reply_failure(request, blank_replies[0], thinking_tokens)
+        try:
+            replies, blank_replies = self._reader.replies(request, completion, seconds, most)
+            if not replies:
+                raise self._reader.blank_reply_failure(request, blank_replies[0], thinking_tokens)
+        except RequestFailure as failure:
+            failure.prompt_tokens, failure.completion_tokens = completion.prompt_tokens, completion.completion_tokens
+            raise
         return replies, len(completion.choices or ())
 
     async def _attempt(self, parameters: dict[str, Any], thinking_tokens: int, left: float) -> ChatCompletion:

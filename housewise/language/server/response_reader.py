@@ -28,7 +28,6 @@ from housewise.language.server.responses import (
     log_probabilities,
     split_evenly,
     token_alternatives,
-    token_count,
 )
 
 TEXT_LIMIT = 1_000_000
@@ -89,12 +88,11 @@ class ResponseReader:
             RequestFailure: If one cannot be used.
         """
         choices = completion.choices or []
-        counts = completion.usage if isinstance(completion.usage, dict) else {}
-        written = split_evenly(token_count(counts.get("completion_tokens")), len(choices))
+        written = split_evenly(completion.completion_tokens, len(choices))
         replies: list[Reply] = []
         blank: list[Reply] = []
         failure: RequestFailure | None = None
-        asked = split_evenly(token_count(counts.get("prompt_tokens")), len(choices))
+        asked = split_evenly(completion.prompt_tokens, len(choices))
         for choice, prompt_tokens, completion_tokens in zip(choices, asked, written, strict=True):
             try:
                 self._check_finish_reason(choice)
@@ -122,6 +120,12 @@ class ResponseReader:
             replies.append(reply)
         if failure is not None and not (replies or blank):
             raise failure
+        if replies:
+            # The first reply counts the tokens of those that are requested again.
+            replies[0] = replies[0].plus_tokens(
+                completion.prompt_tokens - sum(reply.prompt_tokens for reply in replies),
+                completion.completion_tokens - sum(reply.completion_tokens for reply in replies),
+            )
         return replies, blank
 
     def blank_reply_failure(self, request: ChatRequest, reply: Reply, thinking_tokens: int) -> RequestFailure:

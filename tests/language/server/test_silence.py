@@ -48,7 +48,8 @@ def test_a_reply_that_is_none_is_asked_for_again_with_another_seed(
     server: ChatServer, open_server: Open, nothing: Answer, words: str
 ) -> None:
     server.play(nothing, says("go to hall"))
-    assert open_server().complete([ask(seed=5)])[0][0].text == "go to hall"
+    [reply] = open_server().complete([ask(seed=5)])[0]
+    assert (reply.text, reply.prompt_tokens, reply.completion_tokens) == ("go to hall", 2 * 11, 2 * 7)
     first, second = server.requests
     assert first["seed"] == 5 and second["seed"] not in (5, 6)
     server.requests.clear()
@@ -57,6 +58,7 @@ def test_a_reply_that_is_none_is_asked_for_again_with_another_seed(
         open_server().complete([ask(seed=5)])
     assert words in str(caught.value) and "; " in str(caught.value) and words in caught.value.reason
     assert len(server.requests) == 2
+    assert (caught.value.prompt_tokens, caught.value.completion_tokens) == (2 * 11, 2 * 7)
 
 
 def test_what_is_always_the_same_is_asked_once(server: ChatServer, open_server: Open) -> None:
@@ -69,6 +71,8 @@ def test_of_several_replies_those_that_say_nothing_are_asked_for_again(server: C
     server.play(says("one", "", "three"), says("two"))
     replies = open_server().complete([ask(n=3)])[0]
     assert sorted(reply.text for reply in replies) == ["one", "three", "two"]
+    assert sum(reply.prompt_tokens for reply in replies) == 2 * 11, "blank replies are paid for"
+    assert sum(reply.completion_tokens for reply in replies) == 2 * 7
 
 
 def test_a_missing_reply_is_drawn_with_a_seed_that_none_had(server: ChatServer, open_server: Open) -> None:
