@@ -242,7 +242,8 @@ class OpenAIChatModel:
                     seed_offset += NEXT_SEED
                     continue
                 retries += not failure.loading_seconds
-                pause = failure.wait if failure.wait is not None else retry_pause(self.backoff, attempt)
+                # A server that asks to come back at once may do so again and again.
+                pause = failure.wait or retry_pause(self.backoff, attempt)
                 late = time.perf_counter() + pause >= end
                 if not failure.again or retries > self.max_retries or late:
                     break

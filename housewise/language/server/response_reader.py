@@ -108,7 +108,7 @@ class ResponseReader:
                 prompt_tokens=prompt_tokens,
                 completion_tokens=completion_tokens,
                 seconds=seconds,
-                starts_thinking=self.thinking_budget.starts_thinking,
+                starts_thinking=self._may_be_cut_thoughts(request, choice),
             )
             reply = read_reply(raw, request)
             self.thinking_budget.observe(reply, raw.text)
@@ -148,6 +148,16 @@ class ResponseReader:
         name = self.endpoint.excerpt(choice.finish_reason or "error")
         what = f"its reply ended with finish_reason {name}" + (f" ({complaint})" if complaint else "")
         raise RequestFailure(what, failure_remedy(choice.finish_reason), reason=what, is_blank=True)
+
+    def _may_be_cut_thoughts(self, request: ChatRequest, choice: CompletionChoice) -> bool:
+        """Whether a reply without any mark of thoughts consists of thoughts that were cut.
+
+        A complete reply has the mark that ends them. A restricted or continued reply begins without thoughts.
+        """
+        is_free = request.grammar is None and request.json_schema is None
+        is_continued = self.continue_prefix and bool(request.prefix)
+        is_cut = finish_reason(choice.finish_reason) == "length"
+        return self.thinking_budget.starts_thinking and is_cut and is_free and not is_continued
 
     def _is_blank_against_grammar(self, reply: Reply, request: ChatRequest) -> bool:
         """Whether a reply is blank although its grammar requires words."""

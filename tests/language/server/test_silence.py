@@ -1,6 +1,7 @@
 """Replies that say nothing, models that think, and what is sent to servers of different habits."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -97,6 +98,37 @@ def test_a_model_that_thinks_gets_more_tokens(server: ChatServer, open_server: O
     server.play(cut)
     line = failure(model)
     assert "max_tokens=256 and thinking_tokens=1000" in line and "raise max_tokens or thinking_tokens" in line
+
+
+CUT = says("I could go to attic 0\nstep 1: go to attic 0\nno, wait", finish_reason="length")
+
+
+def test_thoughts_without_an_opening_mark_that_were_cut_are_no_reply(server: ChatServer, open_server: Open) -> None:
+    server.play(CUT, says("hm</think>go to hall"), says("go to hall"))
+    model = open_server(thinking=True)
+    [reply] = model.complete([ask()])[0]
+    assert (reply.text, reply.thoughts) == ("go to hall", "hm")
+    # A complete reply without a mark has no thoughts.
+    assert model.complete([ask()])[0][0].text == "go to hall"
+    assert len(server.requests) == 3
+
+
+def test_a_reply_that_quotes_a_mark_does_not_spoil_the_following(server: ChatServer, open_server: Open) -> None:
+    server.play(says("You wrote 'a </think> b'."), says("go to hall"))
+    model = open_server(max_retries=0)
+    model.complete([ask()])
+    assert [model.complete([ask()])[0][0].text for _ in range(2)] == ["go to hall"] * 2
+
+
+@pytest.mark.parametrize(
+    "request_", [ask(prefix="step 1:"), replace(ask(), json_schema='{"type": "object"}')], ids=["continued", "schema"]
+)
+def test_replies_that_begin_without_thoughts_may_be_cut(
+    server: ChatServer, open_server: Open, request_: ChatRequest
+) -> None:
+    server.play(CUT)
+    [reply] = open_server(thinking=True, continue_prefix=True).complete([request_])[0]
+    assert reply.is_cut and reply.text.endswith("no, wait")
 
 
 def test_a_user_may_say_that_a_model_thinks(server: ChatServer, open_server: Open) -> None:
