@@ -6,7 +6,7 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 import openai
@@ -16,7 +16,12 @@ from housewise.core.console import print_event, print_note
 from housewise.language.base import ChatModelError, ChatRequest, Reply, RequestError
 from housewise.language.gbnf import GrammarDialect
 from housewise.language.replies import DEFAULT_THINKING_TOKENS, NEXT_SEED, ThinkingBudget
-from housewise.language.server.connection import Connection, describe_setup_problem, gather_or_cancel
+from housewise.language.server.connection import (
+    Connection,
+    ConnectionClosedError,
+    describe_setup_problem,
+    gather_or_cancel,
+)
 from housewise.language.server.endpoint import OPENAI_URL, Endpoint
 from housewise.language.server.refusals import SAMPLING
 from housewise.language.server.request_failure import Adaptation, RequestFailure
@@ -136,11 +141,11 @@ class OpenAIChatModel:
             ChatModelError: If an answer cannot be had. The message names the server, the model, what happened and what
                 to do.
         """
-        return self._connect().run(gather_or_cancel([self._replies(request) for request in requests]))
+        return self._run(lambda: gather_or_cancel(self._replies(request) for request in requests))
 
     def check(self) -> None:
         """See ``ServedModel.check``; this takes one short request, or two if the server does not list the model."""
-        self._connect().run(self._check())
+        self._run(self._check)
 
     def served_models(self, seconds: float = CHECK_SECONDS) -> list[str]:
         """Return the names of the models that the server lists; it may accept others as well.
@@ -148,7 +153,7 @@ class OpenAIChatModel:
         Raises:
             ChatModelError: If the server does not list its models.
         """
-        return self._connect().run(self._raise_as_model_error(self._served_models(seconds)))
+        return self._run(lambda: self._raise_as_model_error(self._served_models(seconds)))
 
     def send(self, parameters: Mapping[str, Any], seconds: float) -> ChatCompletion:
         """Send a request once, without adapting or retrying it.
@@ -160,21 +165,31 @@ class OpenAIChatModel:
         Raises:
             ChatModelError: If no chat completion is returned.
         """
-        return self._connect().run(
-            self._raise_as_model_error(self._attempt({"model": self.name, **parameters}, 0, seconds))
-        )
+        sent = {"model": self.name, **parameters}
+        return self._run(lambda: self._raise_as_model_error(self._attempt(sent, 0, seconds)))
 
     def close(self) -> None:
-        """Close the connections to the server."""
+        """Close the connections to the server; requests in progress end with a ``ChatModelError``."""
         with self._lock:
             connection, self._connection, self._closed = self._connection, None, True
         if connection is not None:
             connection.close()
 
+    def _run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Return the result of a coroutine, given as a function, on the event loop of the connection."""
+        connection = self._connect()
+        try:
+            return connection.run(work())
+        except ConnectionClosedError:
+            raise self._closed_error() from None
+
+    def _closed_error(self) -> ChatModelError:
+        return self.endpoint.error("it has been closed", "open it again")
+
     def _connect(self) -> Connection:
         with self._lock:
             if self._closed:
-                raise self.endpoint.error("it has been closed", "open it again")
+                raise self._closed_error()
             # The thread of the event loop does not exist in a forked process.
             if self._connection is None or self._connection.process != os.getpid():
                 at = self.endpoint

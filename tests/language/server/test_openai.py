@@ -163,6 +163,29 @@ def test_closing(open_server: Open) -> None:
         model.complete([ask()])
 
 
+def test_closing_ends_requests_of_other_threads(server: ChatServer, open_server: Open) -> None:
+    server.play(lambda handler, body: handler.server.ending.wait(20), fails(500, Retry_After="20"))
+    model, errors = open_server(timeout=30.0), list[str]()
+
+    def complete() -> None:
+        with pytest.raises(ChatModelError) as caught:
+            model.complete([ask(), ask()])
+        errors.append(str(caught.value))
+
+    threads = [threading.Thread(target=complete, daemon=True) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    # One request waits for its answer, the others to be repeated.
+    for _ in range(1000):
+        if len(server.requests) == 4:
+            break
+        time.sleep(0.01)
+    model.close()
+    for thread in threads:
+        thread.join(10)
+    assert len(errors) == 2 and all(error.endswith("it has been closed; open it again") for error in errors)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_a_forked_process_can_go_on_asking(open_server: Open) -> None:
