@@ -6,7 +6,6 @@ import logging
 import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from itertools import chain, pairwise
@@ -28,7 +27,7 @@ from housewise.language.local.encoding import encode
 from housewise.language.local.grammar_constraints import GrammarCompiler, GrammarConstraint
 from housewise.language.local.libraries import is_out_of_memory
 from housewise.language.local.smollm2 import SMOLLM2
-from housewise.language.local.tokens import end_of_turn, prompt_tokens, token_texts
+from housewise.language.local.tokens import end_tokens, prompt_tokens, silent_tokens, token_texts
 from housewise.language.local.weights import load_model
 from housewise.language.replies import (
     DEFAULT_THINKING_TOKENS,
@@ -40,7 +39,7 @@ from housewise.language.replies import (
     is_blank_reply,
     read_reply,
 )
-from housewise.language.thoughts import ends_with_opening_mark, thought_marks
+from housewise.language.thoughts import ends_with_opening_mark
 
 if TYPE_CHECKING:
     from housewise.language.local.batch_generator import BatchGenerator, PendingReply
@@ -110,8 +109,8 @@ class LocalChatModel:
         self._tokenizing = threading.Lock()
         self._template_options = dict(chat_template_kwargs or {})
         self._budget = ThinkingBudget(thinking_tokens, thinking)
-        ends = _end_tokens(network, self._tokenizer)
-        self._silent_tokens = ends | _silent_tokens(self._tokenizer)
+        ends = end_tokens(network, self._tokenizer)
+        self._silent_tokens = ends | silent_tokens(self._tokenizer)
         try:
             reader = ModelRunner(network, reuse_prefix)
         except ValueError as error:
@@ -376,21 +375,3 @@ def _retry_request(request: ChatRequest, copy: int) -> ChatRequest:
     seed = request.sampling.seed
     another = None if seed is None else seed + NEXT_SEED + copy
     return replace(request, sampling=replace(request.sampling, n=1, seed=another))
-
-
-def _silent_tokens(tokenizer: Any) -> frozenset[int]:
-    """Return special tokens that are not part of a text; those that mark thoughts are."""
-    special = {token: str(added) for token, added in tokenizer.added_tokens_decoder.items() if added.special}
-    special |= {token: tokenizer.convert_ids_to_tokens(token) for token in tokenizer.all_special_ids}
-    marks = thought_marks(special.values())
-    return frozenset(token for token, text in special.items() if text not in marks)
-
-
-def _end_tokens(network: Any, tokenizer: Any) -> frozenset[int]:
-    """Return the tokens that end a turn."""
-    ends = network.generation_config.eos_token_id
-    listed = [*(ends if isinstance(ends, list) else [ends]), tokenizer.eos_token_id]
-    # A template is a program and may raise anything; a prompt's messages show whether it works.
-    with suppress(Exception):
-        listed.append(end_of_turn(tokenizer))
-    return frozenset(token for token in listed if token is not None)
