@@ -48,6 +48,8 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+LEAST_REPLY = 64
+"""Tokens of the context that a prompt must leave for a reply, unless fewer are requested or the context is tiny."""
 _LONGEST_MARK = 32  # tokens
 
 
@@ -176,7 +178,10 @@ class LocalChatModel:
         for request in requests:
             prompt, constraint = self._prompt(request), self._constraint(request)
             thinking_tokens = self._budget.tokens if constraint is None else 0
-            limit = self.limit(prompt, request.sampling.max_tokens + thinking_tokens)
+            wanted = request.sampling.max_tokens
+            # A reply of a few tokens would be cut, where a shorter history leaves room for a whole one.
+            least = min(wanted, LEAST_REPLY, self._context // 8)
+            limit = self.limit(prompt, wanted + thinking_tokens, least)
             starts_thinking = constraint is None and self._opens_thoughts(prompt)
             chances = [_random_source(request.sampling, copy) for copy in range(request.sampling.n)]
             rows.append(
@@ -286,19 +291,26 @@ class LocalChatModel:
         with self._tokenizing:
             return prompt_tokens(self._tokenizer, request.messages, request.prefix, self.name, self._template_options)
 
-    def limit(self, prompt: list[int], most: int = 1) -> int:
+    def limit(self, prompt: list[int], most: int = 1, least: int = 1) -> int:
         """Return how many tokens a reply to this prompt may have, at most ``most``.
 
         Raises:
-            PromptTooLongError: If the prompt is empty or longer than the model can read.
+            PromptTooLongError: If the prompt is empty, longer than the model can read, or leaves fewer than ``least``.
         """
+        left = self._context - len(prompt)
         if not 0 < len(prompt) < self._context:
             raise PromptTooLongError(
                 f"model {self.name}: the prompt has {len(prompt)} tokens and the model reads 1 to {self._context - 1}; "
                 "shorten the prompt or use a model with a longer context",
                 f"model {self.name}: the prompt is longer than it reads",
             )
-        return min(most, self._context - len(prompt))
+        if left < least:
+            raise PromptTooLongError(
+                f"model {self.name}: the prompt has {len(prompt)} tokens, which leaves {left} of {self._context} for a "
+                f"reply of {least} or more; shorten the prompt or use a model with a longer context",
+                f"model {self.name}: the prompt leaves too few tokens for a reply",
+            )
+        return min(most, left)
 
     def _constraint(self, request: ChatRequest) -> GrammarConstraint | None:
         # A schema is followed where it can be; see ChatRequest.
