@@ -8,16 +8,16 @@ from housewise.language.base import ChatModel, ChatRequest, Message, Reply, Samp
 
 
 class ChatSession:
-    """Sends requests to a chat model and advances the seed with each of them.
+    """Sends requests to a chat model and advances the seed with each of their replies.
 
     Args:
         model: Model that replies.
-        sampling: Sampling configuration. A seed is increased by one per request.
+        sampling: Sampling configuration. A seed is increased by one per reply that was requested before.
     """
 
     def __init__(self, model: ChatModel, sampling: Sampling) -> None:
         self._model, self._sampling = model, sampling
-        self._request_count = 0
+        self._reply_count = 0
 
     def ask(
         self,
@@ -53,10 +53,11 @@ class ChatSession:
         """
         sampling = self._sampling if n is None else replace(self._sampling, n=n)
         if sampling.seed is not None:
-            sampling = replace(sampling, seed=sampling.seed + self._request_count)
+            sampling = replace(sampling, seed=sampling.seed + self._reply_count)
         if max_tokens is not None:
             sampling = replace(sampling, max_tokens=min(max_tokens, sampling.max_tokens))
-        self._request_count += 1
+        # A server may draw each of n replies with the next seed.
+        self._reply_count += sampling.n
         replies = self._model.complete([ChatRequest(messages, sampling, prefix, grammar, json_schema=json_schema)])[0]
         return [replace(reply, text=_readable_text(reply, is_json=json_schema is not None)) for reply in replies]
 

@@ -173,7 +173,8 @@ class _ModelTest:
             if self._is_held({"extra_body": grammar_body(dialect, complete_grammar(_GRAMMAR))}):
                 return Finding(SERVER, "grammars", "ok", f"followed: grounded=true grammar_dialect={dialect}")
         if self._is_held({"response_format": {"type": "json_schema", "json_schema": _SCHEMA}}):
-            details = "not followed, though JSON schemas are, which are not used: grounded=false"
+            details = "not followed, though JSON schemas are: grounded=false"
+            details += "; judging.as_json=true with prompt=notes uses them"
         else:
             details = f"not followed in any dialect ({', '.join(GRAMMAR_FIELDS)}): grounded=false"
         return Finding(SERVER, "grammars", "missing", details)

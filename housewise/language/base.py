@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, Protocol, runtime_checkable
 
 from housewise.core.errors import UserError
@@ -21,7 +21,14 @@ class RequestError(ChatModelError):
     Args:
         message: Message on one line.
         reason: Short reason, equal for all requests that fail in the same way.
+
+    Attributes:
+        prompt_tokens: Number of tokens read for replies that were of no use, such as blank ones; 0 if unknown.
+        completion_tokens: Number of tokens of these replies.
     """
+
+    prompt_tokens = 0
+    completion_tokens = 0
 
     def __init__(self, message: str, reason: str) -> None:
         super().__init__(message, reason)
@@ -125,8 +132,9 @@ class Reply:
         text: The assistant's turn, without the request's prefix and without thoughts.
         thoughts: What a reasoning model thought before or between the text.
         finish_reason: See ``FinishReason``.
-        prompt_tokens: Number of tokens read; 0 if the model does not report it.
-        completion_tokens: Number of tokens written, including thoughts; 0 if the model does not report it.
+        prompt_tokens: Number of tokens read, also for blank replies before it; 0 if the model does not report it.
+        completion_tokens: Number of tokens written, including thoughts and those of blank replies before it; 0 if the
+            model does not report it.
         seconds: Wall-clock time from request to reply.
         token_logprobs: Natural log-probability of each token of the text, or None.
         alternatives: For each token of the text, the token itself and the likeliest others, at most as many as were
@@ -154,6 +162,14 @@ class Reply:
             prompt_tokens=self.prompt_tokens,
             completion_tokens=self.completion_tokens,
             finish_reasons={self.finish_reason: 1},
+        )
+
+    def plus_tokens(self, prompt_tokens: int, completion_tokens: int) -> Reply:
+        """Return the reply with further tokens counted, such as those of a blank reply before it."""
+        return replace(
+            self,
+            prompt_tokens=self.prompt_tokens + prompt_tokens,
+            completion_tokens=self.completion_tokens + completion_tokens,
         )
 
     @property

@@ -16,6 +16,7 @@ from housewise.language.completion import (
     GenerationLimits,
     Token,
 )
+from housewise.language.thoughts import is_turn_mark
 
 _LONGEST_TOKEN = 20  # characters per token, for a reply without token texts
 _FEWEST_REPEATED = 2  # words; a single repeated word may be intended
@@ -96,7 +97,10 @@ def _sampling(
 
 
 def _decoding_step(place: Sequence[TokenLogprob]) -> DecodingStep:
-    chosen, *others = (Token(text, min(1.0, math.exp(logprob))) for text, logprob in place)
+    # Servers such as vLLM list the token that ends the turn with its own text.
+    chosen, *others = (
+        Token("\n" if is_turn_mark(text) else text, min(1.0, math.exp(logprob))) for text, logprob in place
+    )
     return DecodingStep(chosen, tuple(others))
 
 

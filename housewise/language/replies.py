@@ -235,11 +235,14 @@ class ThinkingBudget:
     Args:
         tokens: Number of tokens added to the limit of a reply.
         is_on: Whether they are added from the first reply on. Otherwise they are added once a reply has thoughts.
+
+    Attributes:
+        starts_thinking: Whether a reply of a server may begin with thoughts without a mark.
     """
 
     def __init__(self, tokens: int = DEFAULT_THINKING_TOKENS, is_on: bool = False) -> None:
         self._tokens, self.is_on = tokens, is_on
-        self.starts_thinking = False
+        self.starts_thinking = is_on
 
     @property
     def tokens(self) -> int:

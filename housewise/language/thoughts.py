@@ -151,8 +151,8 @@ def turn_span(text: str) -> Span:
     start = wrapped.end() if wrapped else start
     ends = next((mark for mark in CONTROL_STRING.finditer(text, start) if mark[0] != "<s>"), None)
     end = ends.start() if ends else len(text)
-    closing = text.lower().find(f"</{wrapped['tag'].lower()}>", start, end) if wrapped else -1
-    return start, end if closing < 0 else closing
+    closing = re.compile(f"</{wrapped['tag']}>", re.IGNORECASE).search(text, start, end) if wrapped else None
+    return start, closing.start() if closing else end
 
 
 def strip_thoughts(text: str, starts_thinking: bool = False) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
-from housewise.language.base import ChatModel, ChatRequest, Reply
+from housewise.language.base import ChatModel, ChatRequest, Reply, RequestError
 from housewise.rollout.run_usage import Meter
 
 # Optional methods of chat models, which callers look up.
@@ -40,7 +40,11 @@ class MeteredModel:
             LimitReachedError: The run reached a limit.
         """
         self.meter.check()
-        replies = self.model.complete(requests)
+        try:
+            replies = self.model.complete(requests)
+        except RequestError as error:
+            self.count_failure(error)
+            raise
         self.count(reply for some in replies for reply in some)
         return replies
 
@@ -50,6 +54,11 @@ class MeteredModel:
         if taken:
             read, written = sum(each.prompt_tokens for each in taken), sum(each.completion_tokens for each in taken)
             self.meter.count(self.label, read, written)
+
+    def count_failure(self, error: RequestError) -> None:
+        """Count the tokens of replies that were of no use. A request that the model did not answer has none."""
+        if error.prompt_tokens or error.completion_tokens:
+            self.count([error])
 
     def close(self) -> None:
         """See `ChatModel.close`."""

@@ -253,7 +253,10 @@ def raise_user_error(error: RayError) -> NoReturn:
     """Raise an error that the user can fix as a `UserError`, and a defect unchanged."""
     cause = error.cause if isinstance(error, RayTaskError) else None
     if isinstance(cause, UserError):
-        raise type(cause)(*cause.args) from error
+        again = type(cause)(*cause.args)
+        # Such as the tokens of replies that were of no use.
+        vars(again).update(vars(cause))
+        raise again from error
     if cause is not None:
         raise error
     raise UserError(

@@ -47,6 +47,15 @@ def test_tokens_come_with_what_else_was_likely(server: ChatServer, open_server: 
     assert (sent["temperature"], sent["top_logprobs"], sent["max_tokens"], sent["stop"]) == (0.0, 3, 6, ["\n"])
 
 
+def test_the_end_of_the_text_is_a_line_feed(server: ChatServer, open_server: Open) -> None:
+    written = replying((" the", 0.9), (" mug", 0.5, {"<|im_end|>": 0.25}), ("<|im_end|>", 0.6, {" is": 0.3}))
+    written["choices"][0]["message"]["content"] = " the mug"
+    server.play(sends(written))
+    [found] = ChatCompletionModel(open_server(), "", continues=False).extend(PROMPT, [()], BOUNDS)
+    assert found.text == " the mug\n"
+    assert [[other.text for other in step.alternatives] for step in found.steps] == [["?"], ["\n"], [" is"]]
+
+
 def test_a_branch_begins_the_turn_of_a_server_that_goes_on_with_it(server: ChatServer, open_server: Open) -> None:
     server.play(sends(replying((" is", 0.9), (" clean", 0.8))))
     model = ChatCompletionModel(open_server(continue_prefix=True), "", continues=True)

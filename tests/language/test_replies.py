@@ -91,6 +91,8 @@ def test_thoughts_between_the_words() -> None:
         ("go to hall[|endofturn|]\n[|user|]go to attic", "go to hall"),
         ("<|im_end|>\n<|im_start|>user\ngo to attic", ""),
         ("<answer>\ngo to hall\n</answer>", "go to hall\n"),
+        # The small form of this letter has two characters.
+        ("<Answer>tidy İrem's desk</ANSWER> and more", "tidy İrem's desk"),
         ("go to <s>hall", "go to <s>hall"),
     ],
 )

@@ -4,6 +4,7 @@ import json
 import os
 import pickle
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +13,15 @@ import yaml
 
 from housewise.core.errors import UserError
 from housewise.core.record_files import FINISHED, PARTIAL
-from housewise.language.base import Scorer, TokenScorer
+from housewise.language.base import BlankReplyError, ChatRequest, Reply, Scorer, TokenScorer
+from housewise.language.completion import GenerationLimits
+from housewise.language.completion_by_chat import ChatCompletionModel
 from housewise.language.replay import ReplayChatModel
 from housewise.rollout.metered_models import meter_model
 from housewise.rollout.run_meter import RunMeter
 from housewise.rollout.run_usage import LimitReachedError, RunUsage
 from housewise.rollout.settings import ExecutionSettings, Price
+from housewise.systems.stars.lazy_models import LazyCompletionModel
 from tests.commands import run_module
 from tests.language.conftest import ChatServer, says
 
@@ -168,3 +172,21 @@ def test_a_counted_model_can_do_what_it_can_and_no_more(tmp_path: Path) -> None:
     assert meter.cost == pytest.approx(10e-6)
     meter.count("b", 1, 1)
     assert meter.cost == pytest.approx(10e-6), "b has no price, and what a costs still counts"
+
+
+def test_blank_replies_of_requests_that_fail_are_counted(tmp_path: Path) -> None:
+    class Blank(ReplayChatModel):
+        def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+            error = BlankReplyError("it answered without a text", "it answered without a text")
+            error.prompt_tokens, error.completion_tokens = 2 * READ, 2 * WRITTEN
+            raise error
+
+    meter = RunMeter(ExecutionSettings(max_total_tokens=4 * EACH), tmp_path, RunUsage())
+    model = meter_model(Blank([]), "a", meter)
+    texts = LazyCompletionModel(model, lambda: ChatCompletionModel(Blank([]), "", continues=False))
+    with pytest.raises(BlankReplyError):
+        model.complete([])
+    with pytest.raises(BlankReplyError):
+        texts.extend("", [()], GenerationLimits())
+    with pytest.raises(LimitReachedError, match=f"reached with {4 * EACH} tokens"):
+        model.complete([])

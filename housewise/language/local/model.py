@@ -6,7 +6,6 @@ import logging
 import random
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from copy import deepcopy
 from dataclasses import replace
 from itertools import chain, pairwise
@@ -28,7 +27,7 @@ from housewise.language.local.encoding import encode
 from housewise.language.local.grammar_constraints import GrammarCompiler, GrammarConstraint
 from housewise.language.local.libraries import is_out_of_memory
 from housewise.language.local.smollm2 import SMOLLM2
-from housewise.language.local.tokens import end_of_turn, prompt_tokens, token_texts
+from housewise.language.local.tokens import end_tokens, prompt_tokens, silent_tokens, token_texts
 from housewise.language.local.weights import load_model
 from housewise.language.replies import (
     DEFAULT_THINKING_TOKENS,
@@ -40,7 +39,7 @@ from housewise.language.replies import (
     is_blank_reply,
     read_reply,
 )
-from housewise.language.thoughts import ends_with_opening_mark, thought_marks
+from housewise.language.thoughts import ends_with_opening_mark
 
 if TYPE_CHECKING:
     from housewise.language.local.batch_generator import BatchGenerator, PendingReply
@@ -49,6 +48,8 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
+LEAST_REPLY = 64
+"""Tokens of the context that a prompt must leave for a reply, unless fewer are requested or the context is tiny."""
 _LONGEST_MARK = 32  # tokens
 
 
@@ -110,8 +111,8 @@ class LocalChatModel:
         self._tokenizing = threading.Lock()
         self._template_options = dict(chat_template_kwargs or {})
         self._budget = ThinkingBudget(thinking_tokens, thinking)
-        ends = _end_tokens(network, self._tokenizer)
-        self._silent_tokens = ends | _silent_tokens(self._tokenizer)
+        ends = end_tokens(network, self._tokenizer)
+        self._silent_tokens = ends | silent_tokens(self._tokenizer)
         try:
             reader = ModelRunner(network, reuse_prefix)
         except ValueError as error:
@@ -157,9 +158,17 @@ class LocalChatModel:
             budget = self._budget.tokens
             again = self._write_replies([_retry_request(requests[number], copy) for number, copy in silent])
             for (number, copy), (reply,) in zip(silent, again, strict=True):
-                replies[number][copy] = reply
+                before = replies[number][copy]
+                replies[number][copy] = reply.plus_tokens(before.prompt_tokens, before.completion_tokens)
         for number, copy in silent:
-            self._check_says_something(requests[number], replies[number][copy], budget)
+            try:
+                self._check_says_something(requests[number], replies[number][copy], budget)
+            except BlankReplyError as error:
+                # The other replies are lost as well.
+                written = [*chain.from_iterable(replies)]
+                error.prompt_tokens = sum(reply.prompt_tokens for reply in written)
+                error.completion_tokens = sum(reply.completion_tokens for reply in written)
+                raise
         return replies
 
     def _write_replies(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
@@ -169,7 +178,10 @@ class LocalChatModel:
         for request in requests:
             prompt, constraint = self._prompt(request), self._constraint(request)
             thinking_tokens = self._budget.tokens if constraint is None else 0
-            limit = self.limit(prompt, request.sampling.max_tokens + thinking_tokens)
+            wanted = request.sampling.max_tokens
+            # A reply of a few tokens would be cut, where a shorter history leaves room for a whole one.
+            least = min(wanted, LEAST_REPLY, self._context // 8)
+            limit = self.limit(prompt, wanted + thinking_tokens, least)
             starts_thinking = constraint is None and self._opens_thoughts(prompt)
             chances = [_random_source(request.sampling, copy) for copy in range(request.sampling.n)]
             rows.append(
@@ -279,19 +291,26 @@ class LocalChatModel:
         with self._tokenizing:
             return prompt_tokens(self._tokenizer, request.messages, request.prefix, self.name, self._template_options)
 
-    def limit(self, prompt: list[int], most: int = 1) -> int:
+    def limit(self, prompt: list[int], most: int = 1, least: int = 1) -> int:
         """Return how many tokens a reply to this prompt may have, at most ``most``.
 
         Raises:
-            PromptTooLongError: If the prompt is empty or longer than the model can read.
+            PromptTooLongError: If the prompt is empty, longer than the model can read, or leaves fewer than ``least``.
         """
+        left = self._context - len(prompt)
         if not 0 < len(prompt) < self._context:
             raise PromptTooLongError(
                 f"model {self.name}: the prompt has {len(prompt)} tokens and the model reads 1 to {self._context - 1}; "
                 "shorten the prompt or use a model with a longer context",
                 f"model {self.name}: the prompt is longer than it reads",
             )
-        return min(most, self._context - len(prompt))
+        if left < least:
+            raise PromptTooLongError(
+                f"model {self.name}: the prompt has {len(prompt)} tokens, which leaves {left} of {self._context} for a "
+                f"reply of {least} or more; shorten the prompt or use a model with a longer context",
+                f"model {self.name}: the prompt leaves too few tokens for a reply",
+            )
+        return min(most, left)
 
     def _constraint(self, request: ChatRequest) -> GrammarConstraint | None:
         # A schema is followed where it can be; see ChatRequest.
@@ -368,21 +387,3 @@ def _retry_request(request: ChatRequest, copy: int) -> ChatRequest:
     seed = request.sampling.seed
     another = None if seed is None else seed + NEXT_SEED + copy
     return replace(request, sampling=replace(request.sampling, n=1, seed=another))
-
-
-def _silent_tokens(tokenizer: Any) -> frozenset[int]:
-    """Return special tokens that are not part of a text; those that mark thoughts are."""
-    special = {token: str(added) for token, added in tokenizer.added_tokens_decoder.items() if added.special}
-    special |= {token: tokenizer.convert_ids_to_tokens(token) for token in tokenizer.all_special_ids}
-    marks = thought_marks(special.values())
-    return frozenset(token for token, text in special.items() if text not in marks)
-
-
-def _end_tokens(network: Any, tokenizer: Any) -> frozenset[int]:
-    """Return the tokens that end a turn."""
-    ends = network.generation_config.eos_token_id
-    listed = [*(ends if isinstance(ends, list) else [ends]), tokenizer.eos_token_id]
-    # A template is a program and may raise anything; a prompt's messages show whether it works.
-    with suppress(Exception):
-        listed.append(end_of_turn(tokenizer))
-    return frozenset(token for token in listed if token is not None)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from housewise.language.base import ChatModelError, Message
 from housewise.language.local.encoding import encode, is_control
 from housewise.language.messages import fold_system
+from housewise.language.thoughts import thought_marks
 
 PROBE, _SYSTEM_PROBE = "step 3b9d07", "rule 8c1f52"
 """Texts that no template contains."""
@@ -130,3 +132,21 @@ def _finished_turn(tokenizer: Any) -> str:
 def has_chat_template(tokenizer: Any) -> bool:
     """Whether a model was trained on turns of a conversation."""
     return bool(getattr(tokenizer, "chat_template", None))
+
+
+def silent_tokens(tokenizer: Any) -> frozenset[int]:
+    """Return special tokens that are not part of a text; those that mark thoughts are."""
+    special = {token: str(added) for token, added in tokenizer.added_tokens_decoder.items() if added.special}
+    special |= {token: tokenizer.convert_ids_to_tokens(token) for token in tokenizer.all_special_ids}
+    marks = thought_marks(special.values())
+    return frozenset(token for token, text in special.items() if text not in marks)
+
+
+def end_tokens(network: Any, tokenizer: Any) -> frozenset[int]:
+    """Return the tokens that end a turn."""
+    ends = network.generation_config.eos_token_id
+    listed = [*(ends if isinstance(ends, list) else [ends]), tokenizer.eos_token_id]
+    # A template is a program and may raise anything; a prompt's messages show whether it works.
+    with suppress(Exception):
+        listed.append(end_of_turn(tokenizer))
+    return frozenset(token for token in listed if token is not None)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import os
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
@@ -18,6 +19,7 @@ from housewise.core.urls import is_loopback
 BODY_LIMIT = 16_000_000
 
 _MAX_REDIRECTS = 5
+_CANCEL_SECONDS = 0.5
 _SETTINGS = ("ALL_PROXY", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
 
 T = TypeVar("T")
@@ -25,6 +27,10 @@ T = TypeVar("T")
 
 class RedirectError(openai.OpenAIError):
     """The server redirects to another host; the message is that host's address."""
+
+
+class ConnectionClosedError(openai.OpenAIError):
+    """The connection was closed before the work was done."""
 
 
 class TooLongError(openai.OpenAIError):
@@ -94,23 +100,54 @@ class Connection:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="chat-model", daemon=True)
         self._thread.start()
+        self._is_closed = False
+        self._lock = threading.Lock()
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of a coroutine on the event loop; an interrupt of the caller cancels it."""
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        """Return the result of a coroutine on the event loop; an interrupt of the caller cancels it.
+
+        Raises:
+            ConnectionClosedError: If the connection is closed, possibly while the coroutine runs.
+        """
+        with self._lock:
+            if self._is_closed:
+                work.close()
+                raise ConnectionClosedError("the connection has been closed")
+            future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
+        except concurrent.futures.CancelledError:
+            raise ConnectionClosedError("the connection has been closed") from None
         except BaseException:
             future.cancel()
             raise
 
     def close(self) -> None:
-        """Close the client and end the loop's thread. In a forked process, which has no such thread, do nothing."""
-        if self.process == os.getpid():
-            self.run(self.client.close())
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join()
-            self._loop.close()
+        """Close the client and end the loop's thread; work in progress ends with a ``ConnectionClosedError``.
+
+        In a forked process, which has no such thread, do nothing.
+        """
+        if self.process != os.getpid():
+            return
+        with self._lock:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            ended = asyncio.run_coroutine_threadsafe(self._end(), self._loop)
+        ended.result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    async def _end(self) -> None:
+        """Cancel all work, so that no thread waits for it any longer, and close the client."""
+        this = asyncio.current_task()
+        while work := {task for task in asyncio.all_tasks() if task is not this}:
+            # Before Python 3.12, a task that just got a response misses its cancellation.
+            for task in work:
+                task.cancel()
+            await asyncio.wait(work, timeout=_CANCEL_SECONDS)
+        await self.client.close()
 
 
 def describe_setup_problem(error: Exception) -> tuple[str, str]:
@@ -122,7 +159,7 @@ def describe_setup_problem(error: Exception) -> tuple[str, str]:
     return f"no connection can be set up ({type(error).__name__}: {what})", f"check base_url{found}{socks}"
 
 
-async def gather_or_cancel(work: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+async def gather_or_cancel(work: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
     """Run coroutines concurrently; if one fails, cancel the others."""
     tasks = [asyncio.create_task(part) for part in work]
     try:

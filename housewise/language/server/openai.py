@@ -6,17 +6,22 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from typing import Any, TypeVar
 
 import openai
 from pydantic import ValidationError
 
 from housewise.core.console import print_event, print_note
-from housewise.language.base import ChatModelError, ChatRequest, Reply
+from housewise.language.base import ChatModelError, ChatRequest, Reply, RequestError
 from housewise.language.gbnf import GrammarDialect
 from housewise.language.replies import DEFAULT_THINKING_TOKENS, NEXT_SEED, ThinkingBudget
-from housewise.language.server.connection import Connection, describe_setup_problem, gather_or_cancel
+from housewise.language.server.connection import (
+    Connection,
+    ConnectionClosedError,
+    describe_setup_problem,
+    gather_or_cancel,
+)
 from housewise.language.server.endpoint import OPENAI_URL, Endpoint
 from housewise.language.server.refusals import SAMPLING
 from housewise.language.server.request_failure import Adaptation, RequestFailure
@@ -136,11 +141,11 @@ class OpenAIChatModel:
             ChatModelError: If an answer cannot be had. The message names the server, the model, what happened and what
                 to do.
         """
-        return self._connect().run(gather_or_cancel([self._replies(request) for request in requests]))
+        return self._run(lambda: gather_or_cancel(self._replies(request) for request in requests))
 
     def check(self) -> None:
         """See ``ServedModel.check``; this takes one short request, or two if the server does not list the model."""
-        self._connect().run(self._check())
+        self._run(self._check)
 
     def served_models(self, seconds: float = CHECK_SECONDS) -> list[str]:
         """Return the names of the models that the server lists; it may accept others as well.
@@ -148,7 +153,7 @@ class OpenAIChatModel:
         Raises:
             ChatModelError: If the server does not list its models.
         """
-        return self._connect().run(self._raise_as_model_error(self._served_models(seconds)))
+        return self._run(lambda: self._raise_as_model_error(self._served_models(seconds)))
 
     def send(self, parameters: Mapping[str, Any], seconds: float) -> ChatCompletion:
         """Send a request once, without adapting or retrying it.
@@ -160,21 +165,31 @@ class OpenAIChatModel:
         Raises:
             ChatModelError: If no chat completion is returned.
         """
-        return self._connect().run(
-            self._raise_as_model_error(self._attempt({"model": self.name, **parameters}, 0, seconds))
-        )
+        sent = {"model": self.name, **parameters}
+        return self._run(lambda: self._raise_as_model_error(self._attempt(sent, 0, seconds)))
 
     def close(self) -> None:
-        """Close the connections to the server."""
+        """Close the connections to the server; requests in progress end with a ``ChatModelError``."""
         with self._lock:
             connection, self._connection, self._closed = self._connection, None, True
         if connection is not None:
             connection.close()
 
+    def _run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
+        """Return the result of a coroutine, given as a function, on the event loop of the connection."""
+        connection = self._connect()
+        try:
+            return connection.run(work())
+        except ConnectionClosedError:
+            raise self._closed_error() from None
+
+    def _closed_error(self) -> ChatModelError:
+        return self.endpoint.error("it has been closed", "open it again")
+
     def _connect(self) -> Connection:
         with self._lock:
             if self._closed:
-                raise self.endpoint.error("it has been closed", "open it again")
+                raise self._closed_error()
             # The thread of the event loop does not exist in a forked process.
             if self._connection is None or self._connection.process != os.getpid():
                 at = self.endpoint
@@ -186,31 +201,46 @@ class OpenAIChatModel:
 
     async def _replies(self, request: ChatRequest) -> list[Reply]:
         sampling = request.sampling
-        replies = await self._ask(request, sampling.n, 0)
+        replies, drawn = await self._ask(request, sampling.n, 0)
         # Many servers ignore n. Every answer has at least one reply, so this ends.
-        while len(replies) < sampling.n:
-            size = 1 if self._parameters.refuses("n") else min(len(replies), sampling.n - len(replies))
-            firsts = range(len(replies), sampling.n, size)
-            for more in await gather_or_cancel(
-                [self._ask(request, min(size, sampling.n - first), first) for first in firsts]
+        while (missing := sampling.n - len(replies)) > 0:
+            size = 1 if self._parameters.refuses("n") else min(len(replies), missing)
+            # A server such as vLLM draws each of n replies with the next seed, blank ones too.
+            end = drawn + missing
+            firsts = range(drawn, end, size)
+            for more, _ in await gather_or_cancel(
+                [self._ask(request, min(size, end - first), first) for first in firsts]
             ):
                 replies += more
+            drawn = end
         return replies[: sampling.n]
 
-    async def _ask(self, request: ChatRequest, number: int, first: int) -> list[Reply]:
-        """Request one answer until it is received or cannot be had."""
+    async def _ask(self, request: ChatRequest, number: int, first: int) -> tuple[list[Reply], int]:
+        """Request one answer until it is received or cannot be had.
+
+        Args:
+            request: What is asked.
+            number: Number of replies that are requested.
+            first: Added to the seed.
+
+        Returns:
+            The replies that are not blank, at least one, and the number of all replies of the answer.
+        """
         async with self._connect().gate:
             start = time.perf_counter()
             deadline = start + self.timeout * (self.max_retries + 1)
             attempt, retries, seed_offset = 0, 0, first
+            spent = [0, 0]
             failure: RequestFailure | None = None
             unfolded: RequestFailure | None = None
             while True:
                 attempt += 1
                 thinking_tokens = self._budget.tokens
                 try:
-                    return await self._replies_to(request, number, seed_offset, start, deadline)
+                    replies, drawn = await self._replies_to(request, number, seed_offset, start, deadline)
+                    return [replies[0].plus_tokens(*spent), *replies[1:]], drawn
                 except RequestFailure as caught:
+                    spent = [spent[0] + caught.prompt_tokens, spent[1] + caught.completion_tokens]
                     is_known_better = failure is not None and failure.adaptation is None and caught.cut_short
                     failure = failure if failure is not None and is_known_better else caught
                 if failure.adaptation is not None and time.perf_counter() < deadline:
@@ -227,7 +257,8 @@ class OpenAIChatModel:
                     seed_offset += NEXT_SEED
                     continue
                 retries += not failure.loading_seconds
-                pause = failure.wait if failure.wait is not None else retry_pause(self.backoff, attempt)
+                # A server that asks to come back at once may do so again and again.
+                pause = failure.wait or retry_pause(self.backoff, attempt)
                 late = time.perf_counter() + pause >= end
                 if not failure.again or retries > self.max_retries or late:
                     break
@@ -240,7 +271,10 @@ class OpenAIChatModel:
             failure = unfolded
         # Raised here without a cause: the errors of the HTTP library include the key.
         tries = f" ({attempt} attempts)" if attempt > 1 else ""
-        raise self.endpoint.error(failure.what + tries, failure.remedy, failure.reason, failure.kind)
+        error = self.endpoint.error(failure.what + tries, failure.remedy, failure.reason, failure.kind)
+        if isinstance(error, RequestError):
+            error.prompt_tokens, error.completion_tokens = spent
+        raise error
 
     def _adapt(self, adaptation: Adaptation) -> None:
         self._parameters.adapt(adaptation)
@@ -252,16 +286,20 @@ class OpenAIChatModel:
 
     async def _replies_to(
         self, request: ChatRequest, number: int, seed_offset: int, start: float, deadline: float
-    ) -> list[Reply]:
-        """Make one attempt to get a request answered."""
+    ) -> tuple[list[Reply], int]:
+        """Make one attempt to get a request answered; see ``_ask``."""
         parameters = self._parameters.write(request, number, seed_offset)
         thinking_tokens, most = self._budget.tokens, self._parameters.max_alternatives
         completion = await self._attempt(parameters, thinking_tokens, deadline - time.perf_counter())
         seconds = time.perf_counter() - start
-        replies, blank_replies = self._reader.replies(request, completion, seconds, most)
-        if not replies:
-            raise self._reader.blank_reply_failure(request, blank_replies[0], thinking_tokens)
-        return replies
+        try:
+            replies, blank_replies = self._reader.replies(request, completion, seconds, most)
+            if not replies:
+                raise self._reader.blank_reply_failure(request, blank_replies[0], thinking_tokens)
+        except RequestFailure as failure:
+            failure.prompt_tokens, failure.completion_tokens = completion.prompt_tokens, completion.completion_tokens
+            raise
+        return replies, len(completion.choices or ())
 
     async def _attempt(self, parameters: dict[str, Any], thinking_tokens: int, left: float) -> ChatCompletion:
         seconds = min(self.timeout, left)

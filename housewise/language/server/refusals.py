@@ -112,7 +112,8 @@ def _is_refused(name: str, message: str) -> bool:
         return True
     if name == "n" and re.search(r"completion choice|\bn must\b|\bn is not\b", message, re.IGNORECASE):
         return True
-    if re.search(rf"['\"`]{name}['\"`]", message) or ("_" in name and re.search(rf"\b{name}\b", message)):
+    # A quoted name may have a path before it, such as 'generation_config.seed'.
+    if re.search(rf"['\"`](?:\w+\.)*{name}['\"`]", message) or ("_" in name and re.search(rf"\b{name}\b", message)):
         return True
     if len(name) == 1:
         return False

@@ -42,6 +42,8 @@ class RequestFailure(Exception):
         is_refusal: Whether the server refused the request as it is.
         is_missing: Whether there is nothing at the address.
         is_final: Whether no other request to this server for this model can succeed.
+        prompt_tokens: Number of tokens read for replies that cannot be used.
+        completion_tokens: Number of tokens of these replies.
     """
 
     what: str
@@ -57,6 +59,8 @@ class RequestFailure(Exception):
     is_refusal: bool = False
     is_missing: bool = False
     is_final: bool = False
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
 
     @property
     def kind(self) -> type[RequestError]:

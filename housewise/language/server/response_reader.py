@@ -28,7 +28,6 @@ from housewise.language.server.responses import (
     log_probabilities,
     split_evenly,
     token_alternatives,
-    token_count,
 )
 
 TEXT_LIMIT = 1_000_000
@@ -89,12 +88,11 @@ class ResponseReader:
             RequestFailure: If one cannot be used.
         """
         choices = completion.choices or []
-        counts = completion.usage if isinstance(completion.usage, dict) else {}
-        written = split_evenly(token_count(counts.get("completion_tokens")), len(choices))
+        written = split_evenly(completion.completion_tokens, len(choices))
         replies: list[Reply] = []
         blank: list[Reply] = []
         failure: RequestFailure | None = None
-        asked = split_evenly(token_count(counts.get("prompt_tokens")), len(choices))
+        asked = split_evenly(completion.prompt_tokens, len(choices))
         for choice, prompt_tokens, completion_tokens in zip(choices, asked, written, strict=True):
             try:
                 self._check_finish_reason(choice)
@@ -110,7 +108,7 @@ class ResponseReader:
                 prompt_tokens=prompt_tokens,
                 completion_tokens=completion_tokens,
                 seconds=seconds,
-                starts_thinking=self.thinking_budget.starts_thinking,
+                starts_thinking=self._may_be_cut_thoughts(request, choice),
             )
             reply = read_reply(raw, request)
             self.thinking_budget.observe(reply, raw.text)
@@ -122,6 +120,12 @@ class ResponseReader:
             replies.append(reply)
         if failure is not None and not (replies or blank):
             raise failure
+        if replies:
+            # The first reply counts the tokens of those that are requested again.
+            replies[0] = replies[0].plus_tokens(
+                completion.prompt_tokens - sum(reply.prompt_tokens for reply in replies),
+                completion.completion_tokens - sum(reply.completion_tokens for reply in replies),
+            )
         return replies, blank
 
     def blank_reply_failure(self, request: ChatRequest, reply: Reply, thinking_tokens: int) -> RequestFailure:
@@ -144,6 +148,16 @@ class ResponseReader:
         name = self.endpoint.excerpt(choice.finish_reason or "error")
         what = f"its reply ended with finish_reason {name}" + (f" ({complaint})" if complaint else "")
         raise RequestFailure(what, failure_remedy(choice.finish_reason), reason=what, is_blank=True)
+
+    def _may_be_cut_thoughts(self, request: ChatRequest, choice: CompletionChoice) -> bool:
+        """Whether a reply without any mark of thoughts consists of thoughts that were cut.
+
+        A complete reply has the mark that ends them. A restricted or continued reply begins without thoughts.
+        """
+        is_free = request.grammar is None and request.json_schema is None
+        is_continued = self.continue_prefix and bool(request.prefix)
+        is_cut = finish_reason(choice.finish_reason) == "length"
+        return self.thinking_budget.starts_thinking and is_cut and is_free and not is_continued
 
     def _is_blank_against_grammar(self, reply: Reply, request: ChatRequest) -> bool:
         """Whether a reply is blank although its grammar requires words."""

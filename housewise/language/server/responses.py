@@ -58,6 +58,19 @@ class ChatCompletion(BaseModel):
     usage: Any = None
     error: Any = None
 
+    @property
+    def prompt_tokens(self) -> int:
+        """Number of tokens read; 0 if unknown."""
+        return self._count("prompt_tokens")
+
+    @property
+    def completion_tokens(self) -> int:
+        """Number of tokens of all replies; 0 if unknown."""
+        return self._count("completion_tokens")
+
+    def _count(self, name: str) -> int:
+        return token_count(self.usage.get(name)) if isinstance(self.usage, dict) else 0
+
 
 class ListedModel(BaseModel):
     """A model that a server lists.

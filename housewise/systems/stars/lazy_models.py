@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-from housewise.language.base import ChatModel
+from housewise.language.base import ChatModel, RequestError
 from housewise.language.completion import (
     CompletesTexts,
     CompletionModel,
@@ -45,7 +45,12 @@ class LazyCompletionModel(DelegatingCompletionModel):
         asked: object = require_text_scorer(self._model) if method == "score_texts" else self._model
         if self._metered is not None:
             self._metered.meter.check()
-        answers: list[Any] = getattr(asked, method)(*args)
+        try:
+            answers: list[Any] = getattr(asked, method)(*args)
+        except RequestError as error:
+            if self._metered is not None:
+                self._metered.count_failure(error)
+            raise
         if self._metered is not None:
             self._metered.count(answers)
         return answers

@@ -102,12 +102,13 @@ def test_with_something_in_its_hand_it_does_not_look_again(graph: SceneGraph) ->
     assert llm_planner(RecordingModel("mission complete"), wrappers=VERIFIED).plan(graph, []).complete
 
 
-def test_every_plan_is_drawn_with_a_seed_of_its_own(graph: SceneGraph) -> None:
+@pytest.mark.parametrize(("count", "seeds"), [(1, [40, 41, 42]), (4, [40, 44, 48])])
+def test_every_plan_is_drawn_with_a_seed_of_its_own(graph: SceneGraph, count: int, seeds: list[int]) -> None:
     model = RecordingModel()
-    llm = make_llm_planner(model, PLANNER, Sampling(temperature=0.5, seed=40))
+    llm = make_llm_planner(model, PLANNER, Sampling(temperature=0.5, seed=40, n=count))
     for _ in range(3):
         llm.plan(graph, [])
-    assert [request.sampling.seed for request in model.requests] == [40, 41, 42]
+    assert [request.sampling.seed for request in model.requests] == seeds
     assert {request.sampling.temperature for request in model.requests} == {0.5}
     unseeded = RecordingModel()
     llm_planner(unseeded).plan(graph, [])

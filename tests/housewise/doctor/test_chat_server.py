@@ -68,6 +68,7 @@ def test_a_server_that_can_little_says_what_to_leave_out(server: ChatServer) -> 
     found = examine(server)
     assert (found["models"].state, found["replies"].state) == ("missing", "ok")
     assert "JSON schemas are" in found["grammars"].details and "grounded=false" in found["grammars"].details
+    assert "judging.as_json=true with prompt=notes uses them" in found["grammars"].details
     assert "score_placements=true" in found["log-probabilities"].details
     assert "it said 'I cannot see pictures.'" in found["pictures"].details
     server.play(able())

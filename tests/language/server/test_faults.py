@@ -21,6 +21,22 @@ def test_rate_limits_are_waited_out(server: ChatServer, open_server: Open) -> No
     assert reply.text == "ok" and time.perf_counter() - start >= 0.3 and reply.seconds >= 0.3
 
 
+@pytest.mark.parametrize("wait", ["0", "Wed, 21 Oct 2015 07:28:00 GMT"])
+def test_a_server_that_asks_to_come_back_at_once_is_not_hurried(
+    server: ChatServer, open_server: Open, monkeypatch: pytest.MonkeyPatch, wait: str
+) -> None:
+    attempts: list[int] = []
+
+    def pause(backoff: float, attempt: int) -> float:
+        attempts.append(attempt)
+        return 0.0
+
+    monkeypatch.setattr("housewise.language.server.openai.retry_pause", pause)
+    server.play(fails(503, Retry_After=wait), fails(503, Retry_After=wait), says("ok"))
+    open_server().complete([ask()])
+    assert attempts == [1, 2]
+
+
 def test_a_wait_beyond_the_deadline_is_not_begun(server: ChatServer, open_server: Open) -> None:
     server.play(fails(429, "slow down", Retry_After="3600"))
     start = time.perf_counter()

@@ -29,6 +29,11 @@ def test_the_request_says_how_to_sample(server: ChatServer, open_server: Open) -
     assert sent["stop"] == list("abcd") and sent["logprobs"] is True and "n" not in sent
 
 
+def test_seeds_fit_servers_that_read_signed_integers(server: ChatServer, open_server: Open) -> None:
+    open_server().complete([ask(n=3, seed=2**32 - 2)])
+    assert sorted(body["seed"] for body in server.requests) == [0, 2**31 - 2, 2**31 - 1]
+
+
 def test_no_more_requests_than_allowed_are_under_way(server: ChatServer, open_server: Open) -> None:
     def slowly(handler: Handler, body: dict[str, Any]) -> None:
         time.sleep(0.05)
@@ -122,9 +127,17 @@ def test_a_prefix_is_continued_where_the_server_can(server: ChatServer, open_ser
     assert sent["continue_final_message"] is True and sent["add_generation_prompt"] is False
 
 
-@pytest.mark.parametrize("name", ["logprobs", "seed", "n", "stop"])
-def test_refinements_that_a_server_refuses_are_left_out(server: ChatServer, open_server: Open, name: str) -> None:
-    server.play(fails_if(lambda body: name in body, f"Unsupported parameter: '{name}'", says="a\nb", param=name))
+@pytest.mark.parametrize(
+    ("name", "message", "error"),
+    [
+        *((name, f"Unsupported parameter: '{name}'", {"param": name}) for name in ("logprobs", "seed", "n", "stop")),
+        ("seed", "Invalid value at 'generation_config.seed' (TYPE_INT32), 3812238859", {}),
+    ],
+)
+def test_refinements_that_a_server_refuses_are_left_out(
+    server: ChatServer, open_server: Open, name: str, message: str, error: dict[str, str]
+) -> None:
+    server.play(fails_if(lambda body: name in body, message, says="a\nb", **error))
     model = open_server(max_retries=0)
     request = ask(n=3, seed=1, logprobs=True, stop=("\n",))
     assert [reply.text for reply in model.complete([request])[0]] == ["a"] * 3
@@ -148,6 +161,29 @@ def test_closing(open_server: Open) -> None:
     assert "chat-model" not in {thread.name for thread in {*threading.enumerate()} - before}
     with pytest.raises(ChatModelError, match="closed"):
         model.complete([ask()])
+
+
+def test_closing_ends_requests_of_other_threads(server: ChatServer, open_server: Open) -> None:
+    server.play(lambda handler, body: handler.server.ending.wait(20), fails(500, Retry_After="20"))
+    model, errors = open_server(timeout=30.0), list[str]()
+
+    def complete() -> None:
+        with pytest.raises(ChatModelError) as caught:
+            model.complete([ask(), ask()])
+        errors.append(str(caught.value))
+
+    threads = [threading.Thread(target=complete, daemon=True) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    # One request waits for its answer, the others to be repeated.
+    for _ in range(1000):
+        if len(server.requests) == 4:
+            break
+        time.sleep(0.01)
+    model.close()
+    for thread in threads:
+        thread.join(10)
+    assert len(errors) == 2 and all(error.endswith("it has been closed; open it again") for error in errors)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -1,12 +1,14 @@
 """Replies that say nothing, models that think, and what is sent to servers of different habits."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from housewise.language import ChatModelError, ChatRequest, Message
 from housewise.language.base import RequestError
+from housewise.language.replies import NEXT_SEED
 from tests.language.conftest import (
     Answer,
     Body,
@@ -47,7 +49,8 @@ def test_a_reply_that_is_none_is_asked_for_again_with_another_seed(
     server: ChatServer, open_server: Open, nothing: Answer, words: str
 ) -> None:
     server.play(nothing, says("go to hall"))
-    assert open_server().complete([ask(seed=5)])[0][0].text == "go to hall"
+    [reply] = open_server().complete([ask(seed=5)])[0]
+    assert (reply.text, reply.prompt_tokens, reply.completion_tokens) == ("go to hall", 2 * 11, 2 * 7)
     first, second = server.requests
     assert first["seed"] == 5 and second["seed"] not in (5, 6)
     server.requests.clear()
@@ -56,6 +59,7 @@ def test_a_reply_that_is_none_is_asked_for_again_with_another_seed(
         open_server().complete([ask(seed=5)])
     assert words in str(caught.value) and "; " in str(caught.value) and words in caught.value.reason
     assert len(server.requests) == 2
+    assert (caught.value.prompt_tokens, caught.value.completion_tokens) == (2 * 11, 2 * 7)
 
 
 def test_what_is_always_the_same_is_asked_once(server: ChatServer, open_server: Open) -> None:
@@ -68,6 +72,19 @@ def test_of_several_replies_those_that_say_nothing_are_asked_for_again(server: C
     server.play(says("one", "", "three"), says("two"))
     replies = open_server().complete([ask(n=3)])[0]
     assert sorted(reply.text for reply in replies) == ["one", "three", "two"]
+    assert sum(reply.prompt_tokens for reply in replies) == 2 * 11, "blank replies are paid for"
+    assert sum(reply.completion_tokens for reply in replies) == 2 * 7
+
+
+def test_a_missing_reply_is_drawn_with_a_seed_that_none_had(server: ChatServer, open_server: Open) -> None:
+    def draw(handler: Handler, body: Body) -> None:
+        # As vLLM does: the seed of each of n replies is one higher.
+        seeds = range(body["seed"], body["seed"] + body.get("n", 1))
+        handler.reply(200, completion(*["" if seed in (6, 9) else f"plan {seed}" for seed in seeds]))
+
+    server.play(draw)
+    texts = [reply.text for reply in open_server().complete([ask(n=4, seed=5)])[0]]
+    assert texts == ["plan 5", "plan 7", "plan 8", f"plan {9 + NEXT_SEED}"]
 
 
 @pytest.mark.parametrize("cut", [thinks("", finish_reason="length"), says("<think>\nhm", finish_reason="length")])
@@ -81,6 +98,37 @@ def test_a_model_that_thinks_gets_more_tokens(server: ChatServer, open_server: O
     server.play(cut)
     line = failure(model)
     assert "max_tokens=256 and thinking_tokens=1000" in line and "raise max_tokens or thinking_tokens" in line
+
+
+CUT = says("I could go to attic 0\nstep 1: go to attic 0\nno, wait", finish_reason="length")
+
+
+def test_thoughts_without_an_opening_mark_that_were_cut_are_no_reply(server: ChatServer, open_server: Open) -> None:
+    server.play(CUT, says("hm</think>go to hall"), says("go to hall"))
+    model = open_server(thinking=True)
+    [reply] = model.complete([ask()])[0]
+    assert (reply.text, reply.thoughts) == ("go to hall", "hm")
+    # A complete reply without a mark has no thoughts.
+    assert model.complete([ask()])[0][0].text == "go to hall"
+    assert len(server.requests) == 3
+
+
+def test_a_reply_that_quotes_a_mark_does_not_spoil_the_following(server: ChatServer, open_server: Open) -> None:
+    server.play(says("You wrote 'a </think> b'."), says("go to hall"))
+    model = open_server(max_retries=0)
+    model.complete([ask()])
+    assert [model.complete([ask()])[0][0].text for _ in range(2)] == ["go to hall"] * 2
+
+
+@pytest.mark.parametrize(
+    "request_", [ask(prefix="step 1:"), replace(ask(), json_schema='{"type": "object"}')], ids=["continued", "schema"]
+)
+def test_replies_that_begin_without_thoughts_may_be_cut(
+    server: ChatServer, open_server: Open, request_: ChatRequest
+) -> None:
+    server.play(CUT)
+    [reply] = open_server(thinking=True, continue_prefix=True).complete([request_])[0]
+    assert reply.is_cut and reply.text.endswith("no, wait")
 
 
 def test_a_user_may_say_that_a_model_thinks(server: ChatServer, open_server: Open) -> None:
