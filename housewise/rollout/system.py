@@ -165,7 +165,8 @@ def _check_names(system: type[System[Any]]) -> None:
     Raises:
         UserError: Two have the same name.
     """
-    taken = {kind.type: kind for kind in (*FRAME.values(), *NOTE_EVENTS.values(), UnknownEvent)}
+    kinds: tuple[type[Event], ...] = (*FRAME.values(), *NOTE_EVENTS.values(), UnknownEvent)
+    taken = {kind.type: kind for kind in kinds}
     for event in system.events:
         if (other := taken.setdefault(event.type, event)) is not event:
             raise UserError(

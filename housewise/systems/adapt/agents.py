@@ -85,7 +85,8 @@ class LLMCookAgent:
             return self._policy.act(Interaction(briefing, turns, observation.made), named, may)
 
         # Answers of other days are left out first.
-        said = ask_with_history([*self._briefing.known, *self._turns], ask)
+        shown: list[str | CookingTurn] = [*self._briefing.known, *self._turns]
+        said = ask_with_history(shown, ask)
         usage = said.usage.model_copy(update={"model_seconds": time.perf_counter() - began})
         self._next = CookingTurn(said.action, "", made=observation.made, thought=said.thought)
         self._progress(history.decisions, history.decisions + 1, said.action)

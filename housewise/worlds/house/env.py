@@ -217,7 +217,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
             raise UserError("the environment is closed; make a new one to play on")
 
     def _update_observation(self) -> None:
-        self._observation: Observation = self.simulator.observe()
+        self._observation = self.simulator.observe()
         self._observed_from = self.simulator.body
         numbers = np.flatnonzero(np.bincount(self._observation.instance.ravel()))
         self.visible = frozenset(self.simulator.keys[number] for number in numbers if number)
