@@ -142,12 +142,19 @@ class ScriptedOracle:
         """Return what the person has just said, and keep the goal that it names; empty if they did not speak."""
         last = view.turns[-1] if view.turns else None
         spoken = clip_speech(last.action.argument) if last is not None and last.action.verb == "Speak" else ""
-        if spoken and (task := hear_task(spoken)) is not None:
+        if spoken and (task := hear_task(spoken, self._advised_names(view.state))) is not None:
             self._goal = find_goal(task, view.state)
             self._update(is_done=False)
         if view.state.room != self._session.warned_room:
             self._update(warned_room="")
         return spoken
+
+    def _advised_names(self, state: LabState) -> tuple[str, ...]:
+        """Return the name of the thing of the last advice; none without a goal, or once it is reached."""
+        advice = self._session.advice
+        if self._goal is None or self._session.is_done or advice is None or advice.thing not in state.by_id:
+            return ()
+        return (KINDS[state[advice.thing].kind].name,)
 
     def _choose(self, view: OracleView, spoken: str) -> AssistantTurn:
         last = view.turns[-1] if view.turns else None

@@ -77,6 +77,13 @@ def test_the_most_similar_turn_is_repeated() -> None:
     assert situation_text(prompt(views[0])).splitlines()[0].startswith('You: "')
 
 
+def test_situations_are_compared_by_the_last_task_and_not_by_words_about_the_advised_thing() -> None:
+    said = [("Fire the laser.", "Open the fuse box."), ("The fuse box is open now.", None), *[("OK.", None)] * 5]
+    turns = [turn(STATE, LabAction("Speak", text), speech=speech) for text, speech in said]
+    [task, *_] = situation_text(prompt(build_assistant_view(STATE, SPACE, turns, "words", is_brief=True))).splitlines()
+    assert task == 'User: "Fire the laser."'
+
+
 def test_short_prompts_count_the_silent_turns() -> None:
     looked = turn(STATE, LabAction("RotateRight", "90"))
     spoken = looked.with_speech("Go on.")

@@ -17,6 +17,7 @@ from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import LabState
 from tests.people.lab.small_lab import SPACE, one_of_each, turn
+from tests.worlds.lab.labs import scenario
 
 STATE = one_of_each()
 LOOK = LabAction("RotateLeft", "90")
@@ -126,6 +127,28 @@ def test_a_question_about_a_thing_is_answered_without_guessing_what_for() -> Non
     [answer] = hear("Where is the apple?")
     assert "apple" in (answer.speech or "")
     assert "?" in (answer.speech or "")
+
+
+@pytest.mark.parametrize(
+    ("said", "advised"),
+    [
+        ("I am in front of the fuse box. What now?", "fuse box"),
+        ("How do I open the fuse box?", "fuse box"),
+        ("Ok, the fuse box is open.", "fuse box"),
+        ("No, they want me to bring the power back at the fuse box.", "next task"),
+        ("No, I have to print a mug.", "mug cartridge"),
+    ],
+)
+def test_words_about_the_advised_thing_name_no_new_task(said: str, advised: str) -> None:
+    dark = replace(scenario("fire_laser__none__power").state, room="warehouse")
+    advice, answer, again = hear("My task: Fire the laser.", said, "What now?", state=dark)
+    assert "fuse box" in (advice.speech or "")
+    assert advised in (answer.speech or "") and advised in (again.speech or "")
+
+
+def test_a_misheard_task_is_corrected_in_words_about_the_same_thing() -> None:
+    *_, advice = hear("I have to turn an apple into a carrot.", "No, I have to paint the apple green.", "What now?")
+    assert "Goal: change the colour of a thing, apple, green." in advice.thought
 
 
 @pytest.mark.parametrize(
