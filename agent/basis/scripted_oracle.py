@@ -25,7 +25,7 @@ from housewise.agent.basis.goal_hearing import (
 )
 from housewise.agent.basis.knowledge import brief_line
 from housewise.agent.basis.oracle_phrases import Remark, load_oracle_phrases
-from housewise.agent.basis.views import AssistantTurn, OracleView
+from housewise.agent.basis.views import AssistantTurn, OracleView, turn_generator
 from housewise.worlds.lab.goals import Goal, may_be_about
 from housewise.worlds.lab.history import clip_speech
 from housewise.worlds.lab.kinds import KINDS
@@ -97,7 +97,7 @@ class ScriptedOracle:
 
     def turn(self, view: OracleView) -> AssistantTurn:
         """See ``Assistant.turn``."""
-        self._generator = random.Random(f"{self._seed}:{len(view.turns)}")
+        self._generator = turn_generator(self._seed, view)
         if self._judges_other:
             self._reconcile_with_heard(view)
         spoken = self._listen(view)

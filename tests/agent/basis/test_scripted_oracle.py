@@ -1,11 +1,14 @@
 """The scripted oracle plans for what it has heard, and for nothing else."""
 
+import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
+from housewise.agent.basis.controls import RandomSpeech
 from housewise.agent.basis.descriptions import shuffled_kinds
 from housewise.agent.basis.goal_hearing import hear_task, names_in
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
@@ -13,7 +16,10 @@ from housewise.agent.basis.scripted_oracle import PATIENCE, OracleSettings, Scri
 from housewise.agent.basis.views import AssistantTurn, build_oracle_view
 from housewise.core.errors import UserError
 from housewise.core.validation import validate_model
+from housewise.people.lab.scripted_user import ScriptedUser
+from housewise.people.lab.views import build_user_view
 from housewise.worlds.lab.actions import LabAction
+from housewise.worlds.lab.history import LabTurn
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import LabState
 from tests.people.lab.small_lab import SPACE, one_of_each, turn
@@ -31,6 +37,30 @@ def hear(*said: str, settings: OracleSettings | None = None, state: LabState = S
         answers.append(oracle.turn(build_oracle_view(state, SPACE, turns)))
         turns[-1] = turns[-1].with_speech(answers[-1].speech)
     return answers
+
+
+@pytest.mark.parametrize("assistant", [ScriptedOracle, RandomSpeech])
+def test_person_and_assistant_of_one_seed_draw_apart(
+    assistant: type[ScriptedOracle | RandomSpeech], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names: list[object] = []
+
+    class NamedRandom(random.Random):
+        def __init__(self, name: Any) -> None:
+            names.append(name)
+            super().__init__(name)
+
+    person, guide, turns = ScriptedUser(seed=5), assistant(seed=5), list[LabTurn]()
+    monkeypatch.setattr(random, "Random", NamedRandom)
+    drawn: dict[str, set[object]] = {"person": set(), "assistant": set()}
+    for _ in range(5):
+        turns.append(turn(STATE, person.act(build_user_view(STATE, SPACE, "Make a carrot.", turns)).action))
+        drawn["person"] |= {*names}
+        names.clear()
+        turns[-1] = turns[-1].with_speech(guide.turn(build_oracle_view(STATE, SPACE, turns)).speech)
+        drawn["assistant"] |= {*names}
+        names.clear()
+    assert all(drawn.values()) and drawn["person"].isdisjoint(drawn["assistant"])
 
 
 def test_before_a_goal_is_heard_it_asks_and_names_no_thing() -> None:
