@@ -58,10 +58,13 @@ def limit_state(
     in_view = {each.id for each in surroundings.glimpses(state)}
     mentioned = set(told_kinds(state, turns, knowledge))
     known: dict[str, Thing] = {}
+    # Rooms of which it is known whether they have power, and whether a box stands in the way.
+    told = {state.room}
     for thing in state.things:
         kind = KINDS[thing.kind]
         if knowledge.environment and mentioned.intersection({thing.kind, thing.original}):
             known[thing.id] = thing
+            told.add(thing.room)
         elif thing.id in in_view or thing.id == state.held:
             visible = thing if perception == "truth" else replace(thing, flags=thing.flags.intersection(VISIBLE_FLAGS))
             known[thing.id] = visible
@@ -71,7 +74,6 @@ def limit_state(
         # Furniture is named with what lies on it.
         if thing.container is not None and thing.container not in known:
             known[thing.container] = replace(state[thing.container], flags=frozenset())
-    told = {state.room, *(each.room for each in known.values() if mentioned.intersection({each.kind, each.original}))}
     dark = {circuit for circuit, rooms in CIRCUITS.items() if circuit not in state.powered and told.intersection(rooms)}
     things = tuple(known[id] for id in sorted(known))
     return replace(state, things=things, powered=frozenset(CIRCUITS) - dark, blocked=state.blocked & told)
