@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
 
 from housewise.agent.basis.advice import Advice, Advisor
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
-from housewise.agent.basis.views import AssistantTurn, OracleView
+from housewise.agent.basis.views import AssistantTurn, OracleView, turn_generator
 from housewise.worlds.lab.actions import Verb
 from housewise.worlds.lab.kinds import KINDS, Property
 
@@ -32,7 +31,7 @@ class RandomSpeech:
 
     def turn(self, view: OracleView) -> AssistantTurn:
         """See ``Assistant.turn``."""
-        generator = random.Random(f"{self._seed}:{len(view.turns)}")
+        generator = turn_generator(self._seed, view)
         if generator.random() >= SPEECH_RATE:
             return AssistantTurn("By chance.")
         verb = generator.choice(list(_VERBS))

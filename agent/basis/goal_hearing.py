@@ -83,9 +83,20 @@ class HeardTask:
     room: str = ""
 
 
-def hear_task(speech: str) -> HeardTask | None:
-    """Return the task that an utterance names. None if it names none."""
-    return _hear_task(_QUESTION.sub(" ", clip_speech(speech)))
+def hear_task(speech: str, advised: Collection[str] = ()) -> HeardTask | None:
+    """Return the task that an utterance names. None if it names none.
+
+    Args:
+        speech: The utterance.
+        advised: Names of things that the person was just advised about. Their words alone name no task: "I am at the
+            fuse box" is about the advice, and does not ask for power.
+    """
+    statement = _QUESTION.sub(" ", clip_speech(speech))
+    heard, words = _hear_task(statement), spoken_words(statement)
+    names = [name for name in map(spoken_words, advised) if name <= words]
+    if heard is None or not load_task_cards()[heard.task].fit(words.difference(*names)):
+        return None
+    return heard
 
 
 @lru_cache(maxsize=1 << 12)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from housewise.agent.basis.chat_assistant import read_speech
-from housewise.agent.basis.goal_hearing import hear_task
+from housewise.agent.basis.goal_hearing import hear_task, names_in
 from housewise.agent.basis.knowledge import KnowledgeSwitches, told_kinds
 from housewise.agent.basis.views import AssistantTurn, AssistantView, OracleView, Perception, build_oracle_view
 from housewise.language.base import Message, Reply
@@ -23,8 +23,8 @@ from housewise.worlds.lab.texts import VISIBLE_FLAGS
 
 _HISTORY_LINES = 4
 """Last lines of the history that situations are compared by."""
-_SPOKEN = 'User: "'
-"""Beginning of a line of the history in which the person speaks."""
+_SPOKEN, _ADVISED = 'User: "', 'You: "'
+"""Beginnings of lines of the history in which the person and the assistant speak."""
 VIEW_MARK = "---"
 """Line of the short prompts between the history and what is in view."""
 
@@ -58,10 +58,13 @@ def limit_state(
     in_view = {each.id for each in surroundings.glimpses(state)}
     mentioned = set(told_kinds(state, turns, knowledge))
     known: dict[str, Thing] = {}
+    # Rooms of which it is known whether they have power, and whether a box stands in the way.
+    told = {state.room}
     for thing in state.things:
         kind = KINDS[thing.kind]
         if knowledge.environment and mentioned.intersection({thing.kind, thing.original}):
             known[thing.id] = thing
+            told.add(thing.room)
         elif thing.id in in_view or thing.id == state.held:
             visible = thing if perception == "truth" else replace(thing, flags=thing.flags.intersection(VISIBLE_FLAGS))
             known[thing.id] = visible
@@ -71,7 +74,6 @@ def limit_state(
         # Furniture is named with what lies on it.
         if thing.container is not None and thing.container not in known:
             known[thing.container] = replace(state[thing.container], flags=frozenset())
-    told = {state.room, *(each.room for each in known.values() if mentioned.intersection({each.kind, each.original}))}
     dark = {circuit for circuit, rooms in CIRCUITS.items() if circuit not in state.powered and told.intersection(rooms)}
     things = tuple(known[id] for id in sorted(known))
     return replace(state, things=things, powered=frozenset(CIRCUITS) - dark, blocked=state.blocked & told)
@@ -115,5 +117,16 @@ def situation_text(prompt: Sequence[Message]) -> str:
     """Return what situations are compared by: what the person wants, the last lines of the history, and the view."""
     before, _, now = prompt[-1].content.partition(f"\n{VIEW_MARK}\n")
     lines = before.splitlines()
-    goals = [line for line in lines[:-_HISTORY_LINES] if line.startswith(_SPOKEN) and hear_task(line[len(_SPOKEN) :])]
-    return "\n".join([*goals[-1:], *lines[-_HISTORY_LINES:], now])
+    return "\n".join([*_goal_line(lines[:-_HISTORY_LINES]), *lines[-_HISTORY_LINES:], now])
+
+
+def _goal_line(lines: Sequence[str]) -> list[str]:
+    """Return the last line in which the person names a task, as a list of one; empty if there is none."""
+    goal: list[str] = []
+    advised: frozenset[str] = frozenset()
+    for line in lines:
+        if line.startswith(_ADVISED):
+            advised = names_in(line)
+        elif line.startswith(_SPOKEN) and hear_task(line[len(_SPOKEN) :], advised if goal else ()):
+            goal = [line]
+    return goal

@@ -25,7 +25,7 @@ from housewise.agent.basis.goal_hearing import (
 )
 from housewise.agent.basis.knowledge import brief_line
 from housewise.agent.basis.oracle_phrases import Remark, load_oracle_phrases
-from housewise.agent.basis.views import AssistantTurn, OracleView
+from housewise.agent.basis.views import AssistantTurn, OracleView, turn_generator
 from housewise.worlds.lab.goals import Goal, may_be_about
 from housewise.worlds.lab.history import clip_speech
 from housewise.worlds.lab.kinds import KINDS
@@ -97,7 +97,7 @@ class ScriptedOracle:
 
     def turn(self, view: OracleView) -> AssistantTurn:
         """See ``Assistant.turn``."""
-        self._generator = random.Random(f"{self._seed}:{len(view.turns)}")
+        self._generator = turn_generator(self._seed, view)
         if self._judges_other:
             self._reconcile_with_heard(view)
         spoken = self._listen(view)
@@ -142,12 +142,19 @@ class ScriptedOracle:
         """Return what the person has just said, and keep the goal that it names; empty if they did not speak."""
         last = view.turns[-1] if view.turns else None
         spoken = clip_speech(last.action.argument) if last is not None and last.action.verb == "Speak" else ""
-        if spoken and (task := hear_task(spoken)) is not None:
+        if spoken and (task := hear_task(spoken, self._advised_names(view.state))) is not None:
             self._goal = find_goal(task, view.state)
             self._update(is_done=False)
         if view.state.room != self._session.warned_room:
             self._update(warned_room="")
         return spoken
+
+    def _advised_names(self, state: LabState) -> tuple[str, ...]:
+        """Return the name of the thing of the last advice; none without a goal, or once it is reached."""
+        advice = self._session.advice
+        if self._goal is None or self._session.is_done or advice is None or advice.thing not in state.by_id:
+            return ()
+        return (KINDS[state[advice.thing].kind].name,)
 
     def _choose(self, view: OracleView, spoken: str) -> AssistantTurn:
         last = view.turns[-1] if view.turns else None

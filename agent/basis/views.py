@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
@@ -130,6 +131,15 @@ def build_oracle_view(state: LabState, surroundings: Surroundings, turns: Sequen
         turns=tuple(turns),
         **_last_action(turns),
     )
+
+
+def turn_generator(seed: int, view: OracleView) -> random.Random:
+    """Return the random number generator of a scripted assistant's turn.
+
+    Its name differs from that of the scripted person, who has the same seed. Otherwise what the person draws would
+    depend on what the assistant has drawn.
+    """
+    return random.Random(f"assistant:{seed}:{len(view.turns)}")
 
 
 def _silence(turns: Sequence[LabTurn]) -> str:

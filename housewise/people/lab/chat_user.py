@@ -35,6 +35,7 @@ _MOVES = ("MoveForward", "MoveBackward", "RotateLeft", "RotateRight", "LookUp", 
 _VERBS: dict[str, Verb] = {verb.lower(): verb for verb in ARGUMENTS} | {
     "placeto": "Place", "pourto": "Pour", "throwto": "Throw", "say": "Speak", "pickupobject": "Pickup",
 }  # fmt: skip
+_THING_ID = re.compile(r"[A-Za-z][\w']*_\d+")
 _SPEECH = r'"\"" [^"\n<>]{1,300} "\""'
 
 
@@ -144,6 +145,9 @@ def read_action(text: str) -> LabAction | None:
     elif ARGUMENTS[verb] in ("metres", "degrees"):
         number = re.match(r"\d+", argument)
         argument = number[0] if number else str(AMOUNTS[verb][0])
+    elif (thing := _THING_ID.search(argument)) is not None:
+        # Models copy the number or the name that stands beside an id in lists and in the history.
+        argument = thing[0]
     return LabAction(verb, argument) if argument else None
 
 

@@ -98,8 +98,9 @@ class LabSpace:
         return 0.0 if id == state.held else self.places(state)[id].distance(state.body.x, state.body.z)
 
     def is_in_danger(self, state: LabState) -> bool:
-        """See Surroundings.is_in_danger."""
-        return any(place.distance(state.body.x, state.body.z) < DANGER_RADIUS for place in self._dangers(state))
+        """See Surroundings.is_in_danger. A flipper in another room is behind a wall."""
+        near = self._dangers(state, state.room)
+        return any(place.distance(state.body.x, state.body.z) < DANGER_RADIUS for place in near)
 
     def places(self, state: LabState) -> dict[str, ThingPlace]:
         """Return the place of every thing that is not in the hand, by id."""
@@ -190,9 +191,11 @@ class LabSpace:
         nearest = shapely.shortest_line(shapely.Point(goal), free).coords[-1]
         return float(nearest[0]), float(nearest[1])
 
-    def _dangers(self, state: LabState) -> list[ThingPlace]:
+    def _dangers(self, state: LabState, room: str | None = None) -> list[ThingPlace]:
+        """Return the places of the active flippers, of a room or of all rooms."""
         where = self.places(state)
-        return [where[thing.id] for thing in state.things if thing.kind == FLIPPER and "on" in thing.flags]
+        active = [thing for thing in state.things if thing.kind == FLIPPER and "on" in thing.flags]
+        return [where[thing.id] for thing in active if room in (None, thing.room)]
 
     def _danger_zone(self, state: LabState) -> Any:
         zones = [place.footprint.polygon().buffer(DANGER_RADIUS + SAFETY_MARGIN) for place in self._dangers(state)]

@@ -157,7 +157,7 @@ def _event(*names: str) -> Callable[[Goal, str], tuple[Subgoal, ...]]:
 
 def _original_back(goal: Goal, needed: str) -> tuple[Subgoal, ...]:
     def holds_carrot(state: LabState, events: Collection[str]) -> bool:
-        return state.held is not None and (state[state.held].original == needed or "rewound" in events)
+        return state.held is not None and state[state.held].original == needed
 
     return (
         Subgoal("held carrot", holds_carrot),
@@ -183,7 +183,8 @@ _PRECONDITIONS: dict[str, Callable[[Goal, str], tuple[Subgoal, ...]]] = {
         + (Subgoal("computer clean", Goal("disinfect_computer", n).holds),)
     ),
     "landing": _event("gravity off"),
-    "power": _event("power on"),
+    # The event would be that of any fuse box.
+    "power": lambda g, n: (Subgoal("power on", lambda s, e: s.has_power(n.removeprefix("@"))),),
     "print": _printed,
     "remove_blocker": _event("way freed"),
     "transform_carrot": _original_back,

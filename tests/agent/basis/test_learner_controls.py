@@ -11,6 +11,7 @@ from housewise.agent.basis.views import AssistantView, Perception, build_assista
 from housewise.language.base import Message
 from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.kinds import KINDS
+from housewise.worlds.lab.state import CIRCUITS
 from tests.agent.personalize.helpers import LetterEmbedder
 from tests.people.lab.small_lab import SPACE, one_of_each, turn
 from tests.worlds.lab.labs import scenario
@@ -54,12 +55,18 @@ def test_devices_are_known_by_their_cards() -> None:
     assert {kind.key for kind in KINDS.values() if kind.room and not kind.is_common} <= known
 
 
-def test_where_there_is_no_power_the_way_to_the_fuse_box_is_known() -> None:
-    dark = scenario("fire_laser__none__power").state
-    asked = (turn(dark, LabAction("Speak", "Fire the laser.")),)
-    speech = ScriptedOracle().turn(build_limited_view(dark, SPACE, asked, "words", ALL_KNOWLEDGE)).speech
-    assert speech is not None
-    assert "fuse box" in speech
+@pytest.mark.parametrize("perception", ["words", "truth"])
+@pytest.mark.parametrize("environment", [True, False])
+@pytest.mark.parametrize(("variant", "remedy"), [("power", "fuse box"), ("remove_blocker", "robotic arm")])
+def test_obstacles_in_other_rooms_are_known_by_environment_knowledge_only(
+    variant: str, remedy: str, environment: bool, perception: Perception
+) -> None:
+    hindered = replace(scenario(f"fire_laser__none__{variant}").state, room="main office")
+    free = replace(hindered, powered=frozenset(CIRCUITS), blocked=frozenset())
+    asked, known = (turn(free, LabAction("Speak", "Fire the laser.")),), KnowledgeSwitches(environment=environment)
+    views = (build_limited_view(state, SPACE, asked, perception, known) for state in (hindered, free))
+    speech, other = (ScriptedOracle().turn(view).speech or "" for view in views)
+    assert (remedy in speech) == environment and (speech == other) != environment
 
 
 def prompt(view: AssistantView) -> tuple[Message, ...]:
@@ -75,6 +82,13 @@ def test_the_most_similar_turn_is_repeated() -> None:
     )
     assert [nearest.turn(each).speech for each in views] == ["Take the apple.", None]
     assert situation_text(prompt(views[0])).splitlines()[0].startswith('You: "')
+
+
+def test_situations_are_compared_by_the_last_task_and_not_by_words_about_the_advised_thing() -> None:
+    said = [("Fire the laser.", "Open the fuse box."), ("The fuse box is open now.", None), *[("OK.", None)] * 5]
+    turns = [turn(STATE, LabAction("Speak", text), speech=speech) for text, speech in said]
+    [task, *_] = situation_text(prompt(build_assistant_view(STATE, SPACE, turns, "words", is_brief=True))).splitlines()
+    assert task == 'User: "Fire the laser."'
 
 
 def test_short_prompts_count_the_silent_turns() -> None:

@@ -1,11 +1,14 @@
 """The scripted oracle plans for what it has heard, and for nothing else."""
 
+import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
+from housewise.agent.basis.controls import RandomSpeech
 from housewise.agent.basis.descriptions import shuffled_kinds
 from housewise.agent.basis.goal_hearing import hear_task, names_in
 from housewise.agent.basis.oracle_phrases import load_oracle_phrases
@@ -13,10 +16,14 @@ from housewise.agent.basis.scripted_oracle import PATIENCE, OracleSettings, Scri
 from housewise.agent.basis.views import AssistantTurn, build_oracle_view
 from housewise.core.errors import UserError
 from housewise.core.validation import validate_model
+from housewise.people.lab.scripted_user import ScriptedUser
+from housewise.people.lab.views import build_user_view
 from housewise.worlds.lab.actions import LabAction
+from housewise.worlds.lab.history import LabTurn
 from housewise.worlds.lab.kinds import KINDS
 from housewise.worlds.lab.state import LabState
 from tests.people.lab.small_lab import SPACE, one_of_each, turn
+from tests.worlds.lab.labs import scenario
 
 STATE = one_of_each()
 LOOK = LabAction("RotateLeft", "90")
@@ -30,6 +37,30 @@ def hear(*said: str, settings: OracleSettings | None = None, state: LabState = S
         answers.append(oracle.turn(build_oracle_view(state, SPACE, turns)))
         turns[-1] = turns[-1].with_speech(answers[-1].speech)
     return answers
+
+
+@pytest.mark.parametrize("assistant", [ScriptedOracle, RandomSpeech])
+def test_person_and_assistant_of_one_seed_draw_apart(
+    assistant: type[ScriptedOracle | RandomSpeech], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names: list[object] = []
+
+    class NamedRandom(random.Random):
+        def __init__(self, name: Any) -> None:
+            names.append(name)
+            super().__init__(name)
+
+    person, guide, turns = ScriptedUser(seed=5), assistant(seed=5), list[LabTurn]()
+    monkeypatch.setattr(random, "Random", NamedRandom)
+    drawn: dict[str, set[object]] = {"person": set(), "assistant": set()}
+    for _ in range(5):
+        turns.append(turn(STATE, person.act(build_user_view(STATE, SPACE, "Make a carrot.", turns)).action))
+        drawn["person"] |= {*names}
+        names.clear()
+        turns[-1] = turns[-1].with_speech(guide.turn(build_oracle_view(STATE, SPACE, turns)).speech)
+        drawn["assistant"] |= {*names}
+        names.clear()
+    assert all(drawn.values()) and drawn["person"].isdisjoint(drawn["assistant"])
 
 
 def test_before_a_goal_is_heard_it_asks_and_names_no_thing() -> None:
@@ -126,6 +157,28 @@ def test_a_question_about_a_thing_is_answered_without_guessing_what_for() -> Non
     [answer] = hear("Where is the apple?")
     assert "apple" in (answer.speech or "")
     assert "?" in (answer.speech or "")
+
+
+@pytest.mark.parametrize(
+    ("said", "advised"),
+    [
+        ("I am in front of the fuse box. What now?", "fuse box"),
+        ("How do I open the fuse box?", "fuse box"),
+        ("Ok, the fuse box is open.", "fuse box"),
+        ("No, they want me to bring the power back at the fuse box.", "next task"),
+        ("No, I have to print a mug.", "mug cartridge"),
+    ],
+)
+def test_words_about_the_advised_thing_name_no_new_task(said: str, advised: str) -> None:
+    dark = replace(scenario("fire_laser__none__power").state, room="warehouse")
+    advice, answer, again = hear("My task: Fire the laser.", said, "What now?", state=dark)
+    assert "fuse box" in (advice.speech or "")
+    assert advised in (answer.speech or "") and advised in (again.speech or "")
+
+
+def test_a_misheard_task_is_corrected_in_words_about_the_same_thing() -> None:
+    *_, advice = hear("I have to turn an apple into a carrot.", "No, I have to paint the apple green.", "What now?")
+    assert "Goal: change the colour of a thing, apple, green." in advice.thought
 
 
 @pytest.mark.parametrize(

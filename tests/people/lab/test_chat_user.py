@@ -31,6 +31,9 @@ def prompt(
     [
         ("Pickup mug_12", LabAction("Pickup", "mug_12")),
         ("pickup [mug_12]", LabAction("Pickup", "mug_12")),
+        ("GotoObject machine_3264 (machine)", LabAction("GotoObject", "machine_3264")),
+        ("Pickup [3] boss's_coffee_mug_12", LabAction("Pickup", "boss's_coffee_mug_12")),
+        ("Pickup the mug", LabAction("Pickup", "the mug")),
         ("PlaceTo machine_1234", LabAction("Place", "machine_1234")),
         ("GotoRoom managers_office", LabAction("GotoRoom", "manager's office")),
         ("GotoRoom the moon", LabAction("GotoRoom", "the moon")),

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import shapely
 
 from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.geometry import FARTHEST_VIEW, REACH, VISIBLE_PIXELS, LabSpace
@@ -14,7 +15,7 @@ from housewise.worlds.lab.scenarios import MAX_ACTIONS, Split
 from housewise.worlds.lab.state import ROOMS
 from housewise.worlds.lab.surroundings import is_enclosed
 from housewise.worlds.lab.variants import VARIANTS
-from tests.worlds.lab.labs import BLOCKED, before, scenario, space, with_flag, with_new
+from tests.worlds.lab.labs import BLOCKED, FIRE, before, scenario, space, with_flag, with_new
 
 
 @pytest.mark.parametrize(("seed", "split"), [(1, "training"), pytest.param(2, "test", marks=pytest.mark.slow)])
@@ -114,6 +115,16 @@ def test_the_active_flipper_hurts_who_comes_near_and_ways_to_other_things_avoid_
     near = replace(state, body=replace(state.body, x=close[0], z=close[1], heading=float(toward)))
     assert lab.is_in_danger(near) and not lab.is_in_danger(replace(near, things=scenario().state.things))
     assert step(near, LabAction("RotateLeft", "45"), lab)[0].ended == HURT
+
+
+def test_the_active_flipper_does_not_hurt_through_a_wall() -> None:
+    lab, state = space(FIRE, 2, "test"), with_flag(scenario(FIRE, 2, "test").state, "gravity_flipper_1", "on")
+    flipper = lab.places(state)["gravity_flipper_1"]
+    behind = lab.layout.navmesh.area.intersection(lab.layout.interior("warehouse").polygon())
+    x, z = min(shapely.get_coordinates(behind).tolist(), key=lambda point: flipper.distance(*point))
+    assert flipper.distance(x, z) < DANGER_RADIUS
+    state = replace(state, room="warehouse", body=replace(state.body, x=x, z=z))
+    assert step(state, LabAction("RotateLeft", "45"), lab)[0].ended == ""
 
 
 @pytest.mark.parametrize("variant", VARIANTS[::7], ids=lambda variant: variant.name)

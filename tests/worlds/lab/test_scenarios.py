@@ -6,11 +6,13 @@ from typing import get_args
 import pytest
 
 from housewise.core.errors import UserError
+from housewise.worlds.lab.actions import LabAction
 from housewise.worlds.lab.goals import TASKS, Goal
 from housewise.worlds.lab.kinds import CARTRIDGES, KINDS, Property
 from housewise.worlds.lab.planner import make_plan
 from housewise.worlds.lab.rules import step
-from housewise.worlds.lab.scenarios import MAX_ACTIONS, draw_scenario
+from housewise.worlds.lab.scenario_run import ScenarioRun
+from housewise.worlds.lab.scenarios import MAX_ACTIONS, draw_scenario, find_variant
 from housewise.worlds.lab.surroundings import OpenSpace
 from housewise.worlds.lab.variants import VARIANTS, Variant
 
@@ -41,6 +43,36 @@ def test_a_plan_reaches_the_goal_and_every_subgoal(variant: Variant) -> None:
             reached |= {subgoal.name for subgoal in scenario.subgoals if subgoal.holds(state, events)}
         assert scenario.goal.holds(state, events)
         assert reached == {subgoal.name for subgoal in scenario.subgoals}
+
+
+def play(variant: str, *actions: str) -> list[str]:
+    """Return the subgoals that are reached by actions ``VERB ID``, each in front of the thing."""
+    drawn, space = draw_scenario(find_variant(variant), 1, "training"), OpenSpace()
+    run = ScenarioRun(drawn, space)
+    for action in actions:
+        verb, id = action.split()
+        for before in (LabAction("GotoRoom", run.state[id].room), LabAction("GotoObject", id)):
+            if id != run.state.held:
+                run.step(before)
+        outcome, _ = run.step(LabAction(verb, id))  # type: ignore[arg-type]
+        assert outcome.succeeded, (action, outcome)
+    return run.reached
+
+
+def test_only_power_in_the_room_of_the_variant_is_its_subgoal() -> None:
+    state = draw_scenario(find_variant("fire_laser__none__power"), 1, "training").state
+    levers = {state[each.container].room: each for each in state.things if each.kind == "lever" and each.container}
+    for room, times, reached in (("break room", 2, []), ("warehouse", 1, ["power on"])):
+        opened, toggled = f"Open {levers[room].container}", f"Toggle {levers[room].id}"
+        assert play("fire_laser__none__power", opened, *[toggled] * times) == reached
+
+
+def test_only_the_variants_carrot_is_its_subgoal() -> None:
+    variant, machine = "break__bowl__transform_carrot", "time_machine_1"
+    mended = ["Open {0}", "Place {0}", "Close {0}", "Toggle {0}", "Open {0}"]
+    actions = ["Pickup apple_1", *(each.format(machine) for each in mended), "Pickup apple_1"]
+    assert play(variant, *actions) == []
+    assert play(variant, "Pickup hammer_1") == ["held carrot", "held hammer"]
 
 
 def test_seeds_repeat_and_splits_differ() -> None:
