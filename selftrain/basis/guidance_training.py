@@ -32,7 +32,8 @@ from housewise.systems.basis.system import Basis
 SESSIONS = "sessions"
 """Folder of the sessions to learn from."""
 _LEARNER_SETTINGS = (
-    "perception", "task_knowledge", "object_knowledge", "environment_knowledge", "reasoning", "compact", "grounded"
+    "wording", "perception", "task_knowledge", "object_knowledge", "environment_knowledge", "reasoning", "compact",
+    "grounded",
 )  # fmt: skip
 
 

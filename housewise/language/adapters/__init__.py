@@ -83,6 +83,7 @@ class AdapterConfig(StrictModel):
     judging: AdapterJudging | None = None
     familiar_kinds: FamiliarKinds | None = None
     sampling: AdapterSampling | None = None
+    wording: str | None = None
     perception: Literal["words", "truth"] | None = None
     task_knowledge: bool | None = None
     object_knowledge: bool | None = None

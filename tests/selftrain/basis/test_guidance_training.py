@@ -24,7 +24,7 @@ from tests.systems.command_runs import environment, run_housewise
 
 SETTINGS = (
     f"run.variant={SIMPLE}", "sessions.scenarios=2", "training.rank=4", "training.learning_rate=0.02",
-    "training.device=cpu", "training.dtype=float32", "training.checkpoint_steps=1",
+    "training.device=cpu", "training.dtype=float32", "training.checkpoint_steps=1", "run.wording=held_out",
 )  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def test_a_run_asks_the_model_as_it_was_trained(model: Path, taught: Path, tmp_p
     [record] = read_records(tmp_path / "run" / "episodes")
     assert record.header.agent == "llm" and record.result.scores["unread"] == 1
     saved = json.loads((tmp_path / "run" / "config.json").read_text())["agent"]
-    assert saved["compact"] and saved["perception"] == "truth"
+    assert saved["compact"] and saved["perception"] == "truth" and saved["wording"] == "held_out"
 
 
 @pytest.mark.slow
@@ -105,7 +105,8 @@ def test_an_evaluation_that_is_killed_and_resumed_ends_the_same(model: Path, tau
 def test_the_nearest_turn_repeats_what_was_learned(model: Path, taught: Path, tmp_path: Path) -> None:
     adapter = taught / "imitate" / "adapter"
     words = ["run", "--system", "basis", "--adapter", adapter, "planner=nearest", f"variant={SIMPLE}", "max_actions=8"]
-    run_housewise(*words, "--out", tmp_path / "run")
+    run_housewise(*words, "wording=training", "--out", tmp_path / "run")
+    assert json.loads((tmp_path / "run" / "config.json").read_text())["agent"]["wording"] == "training"
     [record] = read_records(tmp_path / "run" / "episodes")
     learned = {each.reply.partition("<Speak>")[2].partition("</Speak>")[0].strip('"') for each in examples(taught)}
     said = {getattr(event, "speech", "") for event in record.events} - {""}
