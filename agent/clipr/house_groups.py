@@ -175,7 +175,13 @@ def asked_groups(question: str, groups: Sequence[ThingGroup]) -> list[ThingGroup
 
 def names_group(text: str, groups: Sequence[ThingGroup]) -> bool:
     """Return whether a text names a group, or one of its things."""
-    return bool(_find_mentions(normalize_line(text), groups))
+    return bool(named_groups(text, groups))
+
+
+def named_groups(text: str, groups: Sequence[ThingGroup]) -> list[ThingGroup]:
+    """Return the groups that a text names, also by one of their things, in their own order."""
+    names = {name for *_, name in _find_mentions(normalize_line(text), groups)}
+    return [group for group in groups if group.name in names]
 
 
 def split_by_group(text: str, groups: Sequence[ThingGroup]) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from housewise.agent.clipr.house_rules import HouseRule, parse_house_rule
 from housewise.agent.clipr.rules import Rule, parse_rule
@@ -76,8 +76,13 @@ def root_rule_notes(memory: Memory) -> list[Note]:
     return [note for note in memory.notes if note.id in rules and rules.isdisjoint(note.derived_from)]
 
 
-def resolve_conflicts(memory: Memory, new: Note) -> tuple[list[Note], list[Note]]:
+def resolve_conflicts(memory: Memory, new: Note, newer: Collection[Note] = ()) -> tuple[list[Note], list[Note]]:
     """Find older rules that want the same things in other places than a new rule does.
+
+    Args:
+        memory: The memory with all rules.
+        new: Note of the new rule.
+        newer: Notes of rules that are newer still, which it does not replace.
 
     Returns:
         The older rules that the new one replaces, and notes that exclude the new rule's things from more general old
@@ -88,7 +93,10 @@ def resolve_conflicts(memory: Memory, new: Note) -> tuple[list[Note], list[Note]
     unwanted: dict[tuple[PlaceKind, tuple[str, ...]], None] = {}
     if rule is None or not rule.wanted:
         return [], []
+    newer_ids = {note.id for note in newer}
     for note in root_rule_notes(memory):
+        if note.id in newer_ids:
+            continue
         older = parse_house_rule(parse_rule(note.text)) if note.text and note.id != new.id else None
         both = set(rule.things) & set(older.things) if older else set()
         elsewhere = [spot for spot in older.wanted if spot not in rule.wanted] if older and both else []

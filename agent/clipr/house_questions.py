@@ -14,6 +14,7 @@ from housewise.agent.clipr.house_groups import (
     GroupChoice,
     ThingGroup,
     asked_groups,
+    named_groups,
     names_group,
     split_by_group,
     split_off_names,
@@ -21,6 +22,7 @@ from housewise.agent.clipr.house_groups import (
 )
 from housewise.agent.clipr.house_place_words import PlaceVocabulary
 from housewise.agent.clipr.language_steps import DialogueTurn
+from housewise.agent.clipr.rules import Rule, make_rule
 from housewise.agent.clipr.terminal_interview import (
     QUESTIONS,
     AnswerNotUnderstood,
@@ -66,7 +68,7 @@ class GroupsQuestion(InterviewQuestion):
     def parse_answer(self, said: str, before: ParsedAnswer | None = None, adds: bool = False) -> ParsedAnswer:
         """See InterviewQuestion.parse_answer. A correction that names no group is about the only one with a rule."""
         if whole := parse_whole_rule(said):
-            return whole
+            return replace(whole, parts=self._rule_parts(whole.rules[0]))
         try:
             text = said if names_group(said, self.groups) else replace_option_numbers(said, self.options)
         except NoSuchOption as problem:
@@ -90,6 +92,16 @@ class GroupsQuestion(InterviewQuestion):
             elif is_usual and not (adds and earlier and earlier.rules):
                 found[group.name] = self._parse_part(group, "as usual", None, False)
         return _combine([(group.name, found[group.name]) for group in self.groups if group.name in found])
+
+    def _rule_parts(self, rule: Rule) -> dict[str, ParsedAnswer]:
+        """Return what a whole rule says about each group that its condition names. The others stay open."""
+        named = [group.name for group in named_groups(rule.condition, self.groups)]
+        refused = f"not {', '.join(rule.avoided)}" if rule.avoided else ""
+        answer = "; ".join(filter(None, (", then ".join(rule.preferred), refused)))
+        return {
+            name: ParsedAnswer(answer, (make_rule(name, rule.preferred, rule.avoided),), rule.preferred, rule.avoided)
+            for name in named
+        }
 
     def _unclear(self, names: Iterable[str]) -> AnswerNotUnderstood:
         return AnswerNotUnderstood(f"Say for which: {', '.join(names)}.", keeps_before=True)

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from housewise.agent.clipr.elicitation import RememberedConversation
 from housewise.agent.clipr.house_notes import HOUSE_TOPIC, house_rule_notes
 from housewise.agent.clipr.language_steps import DialogueTurn
-from housewise.agent.clipr.rules import MAX_RULES, Rule, find_contradictions, parse_rule
+from housewise.agent.clipr.rules import MAX_RULES, Rule, find_overruling, parse_rule
 from housewise.people.memory import About, Memory, Note
 from housewise.people.memory.note import (
     MAX_NAME_CHARACTERS,
@@ -149,19 +149,19 @@ def recall_conversation(memory: Memory, topic: str) -> RememberedConversation:
 
 
 def find_overruled(notes: Sequence[Note]) -> dict[int, int]:
-    """Return which later rule overrules which earlier one, as a mapping of indices.
+    """Return the latest rule that overrules each earlier one, as a mapping from the earlier to the later index.
 
     Rules that were concluded from the same answers do not overrule each other.
 
     Args:
         notes: Rule notes of one topic, oldest first.
     """
-    pairs = find_contradictions([parse_rule(note.text or "-") for note in notes])
-    return {
-        earlier: later
-        for earlier, later in pairs
-        if not notes[earlier].derived_from or notes[earlier].derived_from != notes[later].derived_from
-    }
+    return find_overruling(
+        [parse_rule(note.text or "-") for note in notes],
+        lambda earlier, later: (
+            not notes[earlier].derived_from or notes[earlier].derived_from != notes[later].derived_from
+        ),
+    )
 
 
 def source_answers(rules: Sequence[Rule], answers: Sequence[Note]) -> dict[str, tuple[str, ...]]:

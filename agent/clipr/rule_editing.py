@@ -150,12 +150,18 @@ def apply_corrections(memory: Memory, corrections: Corrections, topic: str) -> l
 def replace_contradicted(memory: Memory, new: Sequence[Note]) -> list[str]:
     """Forget rules about things in houses that new rules contradict, because a robot follows all rules it has.
 
+    Args:
+        memory: Memory of a person, which is changed.
+        new: Notes of the new rules, oldest first. Of those that contradict each other the last one holds.
+
     Returns:
         One sentence for each forgotten rule.
     """
     sentences = []
-    for note in (each for each in root_rule_notes(memory) if each in new):
-        replaced, exceptions = resolve_conflicts(memory, note)
+    roots = {note.id for note in root_rule_notes(memory)}
+    rules = [note for note in new if note.id in roots]
+    for number, note in enumerate(rules, 1):
+        replaced, exceptions = resolve_conflicts(memory, note, newer=rules[number:])
         for exception in exceptions:
             memory.add(exception)
         for older in replaced:

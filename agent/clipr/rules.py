@@ -7,7 +7,8 @@ Source: CLIPR (arXiv 2605.12682), section 3, which stores a numbered list of sho
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated
 
 from pydantic import AfterValidator, Field
@@ -168,6 +169,30 @@ def find_contradictions(rules: Sequence[Rule]) -> list[tuple[int, int]]:
             pairs += [(earlier, later) for earlier in others if _is_contradiction(rules[earlier], rule)]
             others.append(later)
     return sorted(pairs, key=lambda pair: (pair[1], pair[0]))
+
+
+def find_overruling(rules: Sequence[Rule], may_overrule: Callable[[int, int], bool]) -> dict[int, int]:
+    """Return, by the index of each overruled rule, the index of the latest rule that overrules it.
+
+    This keeps no pairs, of which many rules with one condition have very many; see `find_contradictions`.
+
+    Args:
+        rules: Rules, oldest first.
+        may_overrule: Whether the rule of the second index may overrule that of the first one, if they contradict each
+            other.
+    """
+    newer: defaultdict[frozenset[str], list[int]] = defaultdict(list)
+    found: dict[int, int] = {}
+    for earlier in reversed(range(len(rules))):
+        rule = rules[earlier]
+        if rule.typed:
+            others = newer[frozenset(content_words(rule.condition))]
+            contradicting = (other for other in others if _is_contradiction(rule, rules[other]))
+            latest = next((other for other in contradicting if may_overrule(earlier, other)), None)
+            if latest is not None:
+                found[earlier] = latest
+            others.append(earlier)
+    return found
 
 
 def add_newer_rules(rules: Sequence[Rule], newer: Sequence[Rule]) -> tuple[Rule, ...]:

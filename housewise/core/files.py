@@ -32,7 +32,8 @@ def check_writable(folder: Path) -> None:
     try:
         while not os.path.lexists(place) and place != place.parent:
             place = place.parent
-        with tempfile.NamedTemporaryFile(dir=place, prefix=".", suffix=".partial", buffering=0) as probe:
+        # The probe has no name that another program could take for a partial file of a killed one, and remove.
+        with tempfile.TemporaryFile(dir=place, prefix=".", buffering=0) as probe:
             probe.write(bytes(4096))
             os.fsync(probe.fileno())
     except OSError as error:

@@ -77,11 +77,15 @@ class RunMemory:
         return found
 
     def save(self, memories: Mapping[str, Memory]) -> None:
-        """Write the final memories to the run's folder and to the folder that the initial ones come from."""
+        """Write the final memories to the folder that the initial ones come from and to the run's folder.
+
+        The run's folder comes last: `is_saved` looks there, and after a failure both are written again. A memory that
+        has the notes already is left as it is, and what was forgotten in the meantime stays forgotten.
+        """
         for memory in memories.values():
-            self._now.save(memory)
             if self._settings.start is not None:
                 self._source.save(memory)
+            self._now.save(memory)
 
     def is_saved(self, memories: Mapping[str, Memory]) -> bool:
         """Return whether the final memories have been written; a run may have been killed just before."""

@@ -83,11 +83,19 @@ def test_a_memory_that_cannot_be_kept_is_refused_before_the_first_episode(tmp_pa
     assert not [*out.rglob("*.jsonl*")]
 
 
-def test_writable_folders_are_left_as_they_are(tmp_path: Path) -> None:
+def test_writable_folders_are_left_as_they_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "there").mkdir()
+    synced: list[int] = []
+
+    def sync_while_a_memory_is_saved_there(descriptor: int) -> None:
+        synced.append(descriptor)
+        for path in [*tmp_path.rglob(".*.partial")]:
+            path.unlink()
+
+    monkeypatch.setattr(os, "fsync", sync_while_a_memory_is_saved_there)
     check_writable(tmp_path / "there")
     check_writable(tmp_path / "not" / "there")
-    assert [*tmp_path.rglob("*")] == [tmp_path / "there"]
+    assert [*tmp_path.rglob("*")] == [tmp_path / "there"] and len(synced) == 2
 
 
 @pytest.mark.skipif(os.geteuid() != 0 or not shutil.which("unshare"), reason="needs root, to mount a disk")

@@ -83,7 +83,7 @@ class MemoryFolder:
         return Memory(person, (note for note, _ in content.notes), content.forgotten)
 
     def save(self, memory: Memory) -> Memory:
-        """Merge a memory with the saved one and write the result.
+        """Merge a memory with the saved one and write the result, unless it is the saved one.
 
         Returns:
             The merged memory.
@@ -92,8 +92,10 @@ class MemoryFolder:
             UserError: The file cannot be written, or the saved memory is damaged and is left unchanged.
         """
         with self.lock(memory.person):
-            merged = self.load(memory.person).merge(memory) if self.notes_path(memory.person).exists() else memory
-            self._write(merged)
+            there = self.load(memory.person) if self.notes_path(memory.person).exists() else None
+            merged = there.merge(memory) if there is not None else memory
+            if there is None or _is_changed(there, merged):
+                self._write(merged)
         return merged
 
     @contextmanager
@@ -113,7 +115,7 @@ class MemoryFolder:
             memory = self.load(person, missing_ok)
             before = memory.copy()
             yield memory
-            if (memory.notes, memory.forgotten_ids) != (before.notes, before.forgotten_ids):
+            if _is_changed(before, memory):
                 self._write(memory)
 
     def _write(self, memory: Memory) -> None:
@@ -130,6 +132,10 @@ class MemoryFolder:
         with suppress(OSError):
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         return exclusive_lock(folder, self._patience, may_hold_links=True)
+
+
+def _is_changed(before: Memory, after: Memory) -> bool:
+    return (before.notes, before.forgotten_ids) != (after.notes, after.forgotten_ids)
 
 
 @dataclass(frozen=True)

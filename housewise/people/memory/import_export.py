@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from typing import IO, Any, Literal
 
@@ -25,6 +27,7 @@ from housewise.people.memory.memory import Memory
 from housewise.people.memory.note import Note, check_person_name, parse_note
 
 FORMAT, VERSION = "housewise-memory", 1
+_CONTENT_FIELDS = ("kind", "text", "about", "value")
 MAX_LINE_CHARACTERS = 1_000_000
 """More characters than any valid note has."""
 
@@ -169,11 +172,11 @@ def import_notes(memory: Memory, content: MemoryFile) -> ImportResult:
             f"{content.person}'s, or change the person in the file"
         )
     result = ImportResult(dropped=memory.forget_ids(content.forgotten))
-    edits = _find_edits(memory, content)
-    result.edited = memory.edit_all({old: _changes(memory[old], new) for old, new in edits.items()})
-    for note, given_id in content.notes:
-        if given_id is not None and edits.get(given_id) is note:
-            continue
+    edits, others = _find_edits(memory, content)
+    result.known = sum(not changes for changes in edits.values())
+    result.forgotten = len(content.notes) - len(edits) - len(others)
+    result.edited = memory.edit_all({old: changes for old, changes in edits.items() if changes})
+    for note in _rename_origins(memory, others):
         if note.id in memory:
             result.known += 1
         elif memory.add(note).id in memory:
@@ -183,22 +186,74 @@ def import_notes(memory: Memory, content: MemoryFile) -> ImportResult:
     return result
 
 
-def _find_edits(memory: Memory, content: MemoryFile) -> dict[str, Note]:
-    """Return the edited notes by the ids of the notes that they replace.
+def _find_edits(memory: Memory, content: MemoryFile) -> tuple[dict[str, dict[str, Any]], list[tuple[Note, str | None]]]:
+    """Return the changes of notes that were edited in the file, by the ids of the notes that they replace.
 
     If the file also contains the original note, the user copied it to add another one, and nothing is replaced.
+
+    Returns:
+        The changes; and the notes that replace none, with the ids that the file gives. Edited notes that are forgotten
+        are in neither.
     """
-    unchanged = {note.id for note, _ in content.notes}
-    edits: dict[str, Note] = {}
+    unchanged, forgotten = {note.id for note, _ in content.notes}, memory.forgotten_ids
+    # A note that was corrected since the file was written is found by the id of its first version.
+    now = {note.original_id: note.id for note in memory.notes} | {note.id: note.id for note in memory.notes}
+    edits: dict[str, dict[str, Any]] = {}
+    others: list[tuple[Note, str | None]] = []
     for note, id in content.notes:
-        if id is not None and id in memory and id not in unchanged and note.id not in memory:
-            edits.setdefault(id, note)
-    return edits
+        if id is None or id in unchanged or note.id in memory:
+            others.append((note, id))
+            continue
+        replaced = now.get(id, now.get(note.version_of or id))
+        if replaced is None and id in forgotten:
+            continue
+        if replaced is None or replaced in unchanged or replaced in edits:
+            others.append((note, id))
+        else:
+            edits[replaced] = _changes(memory[replaced], note, is_stale=replaced != id)
+    return edits, others
 
 
-def _changes(old: Note, new: Note) -> dict[str, Any]:
-    names = (name for name in Note.model_fields if name != "id")
+def _changes(old: Note, new: Note, is_stale: bool) -> dict[str, Any]:
+    """Return what differs in a note that was edited in a file.
+
+    Args:
+        old: The remembered note.
+        new: The note in the file.
+        is_stale: Whether the note was also corrected in the memory since the file was written. Then the file's time and
+            origin are those of an earlier version, and do not count.
+    """
+    names = _CONTENT_FIELDS if is_stale else (name for name in Note.model_fields if name != "id")
     return {name: getattr(new, name) for name in names if getattr(new, name) != getattr(old, name)}
+
+
+def _rename_origins(memory: Memory, notes: Sequence[tuple[Note, str | None]]) -> list[Note]:
+    """Return notes whose origins are named by the ids that they get in the memory.
+
+    An id changes with the person and with each correction. Notes must be forgotten with their origins all the same.
+
+    Args:
+        memory: The memory that the notes are added to.
+        notes: Notes with the ids that the file gives.
+    """
+    origins: dict[str, Note] = {}
+    for note, id in notes:
+        is_new = id is not None and id not in memory and id not in memory.forgotten_ids
+        if id is not None and is_new and (id not in origins or id == note.id):
+            origins[id] = note
+    graph = {id: [origin for origin in note.derived_from if origin in origins] for id, note in origins.items()}
+    renamed: dict[str, str] = {}
+    with suppress(CycleError):  # Only a file that was made so has notes that derive from each other.
+        for id in TopologicalSorter(graph).static_order():
+            renamed[id] = _with_origins(origins[id], renamed).id
+    return [note if note.id in memory else _with_origins(note, renamed) for note, _ in notes]
+
+
+def _with_origins(note: Note, renamed: Mapping[str, str]) -> Note:
+    origins = tuple(renamed.get(id, id) for id in note.derived_from)
+    if origins == note.derived_from:
+        return note
+    return parse_note({**note.fields(), "derived_from": origins}, f"note {note.id}")
 
 
 def _header(memory: Memory) -> dict[str, Any]:

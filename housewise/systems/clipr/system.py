@@ -124,6 +124,11 @@ class Clipr(System[CliprSettings]):
                 f"setting method: {self.settings.agent.method} remembers nobody; leave out --memory, or use clipr or "
                 "adaptive"
             )
+        if self.uses_memory and self.settings.agent.contradict_rules and self.settings.memory.learn != "never":
+            raise UserError(
+                f"setting contradict_rules: would write the opposite of each rule into the memory of "
+                f"{self.settings.memory.start}; add memory.learn=never, or leave out --memory"
+            )
 
     def files(self) -> dict[str, Path]:
         """See System.files. The choices, or the person of choices in houses, may be a file of the user."""

@@ -12,6 +12,7 @@ from housewise.agent.clipr.house_interview import HouseInterview, house_question
 from housewise.agent.clipr.house_notes import contradicting_notes, house_rule_notes, resolve_conflicts, root_rule_notes
 from housewise.agent.clipr.house_rules import HouseRule, find_thing_kinds, parse_house_rule
 from housewise.agent.clipr.language_steps import DialogueTurn
+from housewise.agent.clipr.rule_editing import Corrections, apply_corrections, list_rules
 from housewise.agent.clipr.rules import Rule, make_rule, parse_rule
 from housewise.agent.personalize.placement_candidates import find_candidates
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
@@ -198,6 +199,28 @@ def test_an_exception_counts_before_the_rule_and_a_wider_rule_takes_its_place() 
         "Mugs belong on the bed in the lobby.",
     }
     assert not exceptions
+
+
+@pytest.mark.parametrize(
+    ("added", "kept", "mug"),
+    [
+        (["For drinkware: prefer shelf.", "Mugs belong on the table."], [0, 1], {"table": True, "shelf": False}),
+        (["Mugs belong on the shelf.", "Mugs belong on the table."], [1], {"table": True, "shelf": None}),
+        (["Mugs belong on the shelf.", "Mugs belong on the table.", "Mugs belong on the bed."], [2], {"bed": True}),
+        (["Mugs belong on the table.", "For drinkware: prefer shelf."], [1], {"table": None, "shelf": True}),
+    ],
+)
+def test_of_rules_that_are_added_together_the_last_holds(
+    added: list[str], kept: list[int], mug: dict[str, bool | None]
+) -> None:
+    memory = Memory("ada", house_rule_notes("ada", parse_rule("For cookware: prefer oven."), time="2026-01-01"))
+    sentences = apply_corrections(memory, Corrections(added=added), "kitchen")
+    assert [rule.note.text for rule in list_rules(memory)][1:] == [added[number] for number in kept]
+    lost = [text for number, text in enumerate(added) if number not in kept]
+    assert sentences == [f"forgotten, as a newer rule says otherwise: {text}" for text in lost]
+    places = {f"kitchen 0 {name}": SpokenPlace(name, "kitchen") for name in ("shelf", "table", "bed")}
+    knows = PreferenceKnowledge(memory, places)
+    assert {name: knows.wants("mug 1", f"kitchen 0 {name}") for name in mug} == mug
 
 
 def test_reactions_that_say_otherwise_question_a_rule_and_win_where_they_were() -> None:

@@ -1,5 +1,8 @@
 """Answers and rules in a memory: in order, the newest of those that contradict each other, and not without end."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from housewise.agent.clipr.language_steps import DialogueTurn
 from housewise.agent.clipr.memory_notes import (
     answer_note,
@@ -13,8 +16,8 @@ from housewise.agent.clipr.memory_notes import (
     source_answers,
     turn_from_note,
 )
-from housewise.agent.clipr.rules import MAX_RULES, Rule, add_newer_rules, parse_rule
-from housewise.people.memory import Memory
+from housewise.agent.clipr.rules import MAX_RULES, Rule, add_newer_rules, find_contradictions, parse_rule
+from housewise.people.memory import Memory, Note
 from housewise.people.memory.note import next_millisecond
 
 TEA = DialogueTurn("Which tea?", "Green, not black.")
@@ -52,6 +55,24 @@ def test_what_was_concluded_together_holds_together() -> None:
     together = rule_notes("ada", "kitchen", [GREEN, MILK], origins)
     assert find_overruled(together) == {} and find_overruled(rule_notes("ada", "kitchen", [GREEN, MILK])) == {0: 1}
     assert add_newer_rules([GREEN], [BLACK, MILK]) == (BLACK, MILK), "only what was there before gives way"
+
+
+RULE_TEXTS = st.builds(
+    "{}refer {}{}.".format,
+    st.sampled_from(["P", "For tea: p", "For a cup of tea: p", "For coffee: p"]),
+    st.sampled_from(["green", "black", "milk", "sugar, then green"]),
+    st.sampled_from(["", "; avoid green", "; avoid milk, sugar"]),
+) | st.sampled_from(["For tea: avoid black.", "Avoid sugar.", "Who knows?"])
+
+
+@given(said=st.lists(st.tuples(RULE_TEXTS, st.sampled_from([(), ("a" * 12,), ("b" * 12,)])), max_size=12))
+def test_rules_are_overruled_by_the_latest_of_all_pairs(said: list[tuple[str, tuple[str, ...]]]) -> None:
+    notes = [Note(person="ada", kind="rule", text=text, derived_from=origins) for text, origins in said]
+    assert find_overruled(notes) == {
+        earlier: later
+        for earlier, later in find_contradictions([parse_rule(text) for text, _ in said])
+        if not said[earlier][1] or said[earlier][1] != said[later][1]
+    }
 
 
 def test_a_rule_is_concluded_from_its_turn_or_from_all() -> None:

@@ -143,6 +143,10 @@ WASH_BAG = "wash bag: prefer sink in the bathroom, then top cabinet in the bathr
             ["tableware: prefer shelf in any room", STATIONERY, WASH_BAG],
         ),
         ("For drinkware: prefer sink.\nyes\n", ["drinkware: prefer sink"]),
+        (
+            "For pens and soap: prefer sink.\nno, soap on the bed\nyes\n",
+            ["stationery: prefer sink", "wash bag: prefer bed in any room"],
+        ),
         ("saucers on the bed\nyes\n", ["tableware: prefer bed in any room"]),
         ("soap: 5\n99\nmoon\nquit\n", []),
     ],
@@ -154,8 +158,9 @@ def test_an_answer_about_several_groups_is_understood_for_each(
     assert rules(folder) == [f"For {rule}." for rule in kept]
 
 
-def test_a_group_that_an_answer_left_out_is_asked_about_again(folder: MemoryFolder) -> None:
-    shown = learn(folder, "plates on the shelf\nyes\n" + "don't care\n" * 2, "--topic", "house", "--max-questions", "4")
+@pytest.mark.parametrize("said", ["plates on the shelf", "For tableware: prefer shelf in the kitchen; avoid sink."])
+def test_a_group_that_an_answer_left_out_is_asked_about_again(folder: MemoryFolder, said: str) -> None:
+    shown = learn(folder, f"{said}\nyes\n" + "don't care\n" * 2, "--topic", "house", "--max-questions", "4")
     asked = re.findall(r"Question \d of 4: (.*)", shown)
     again = [name for names in asked[1:] for name in names.split(", ")]
     assert asked[0] == ", ".join(FIRST) and "stationery" in again and "tableware" not in again

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from housewise.core.errors import UserError
 from housewise.people.memory import About, Memory, MemoryFolder, Note
-from housewise.people.memory.folder import NOTES_FILE
+from housewise.people.memory.folder import NOTES_FILE, RulesFile
 from tests.people.memory.notes import notes, reaction
 
 WRITER = """
@@ -88,6 +88,19 @@ def test_saving_an_old_copy_restores_nothing(folder: MemoryFolder) -> None:
     run.add(Note(person="ada", kind="rule", text="mugs in the sink", derived_from=(mug.id,)))
     kept = folder.save(run)
     assert set(kept.notes) == {corrected, learned} == set(folder.load("ada").notes)
+
+
+@pytest.mark.parametrize("kept", [[], [reaction("mug", "sink", 1.0)]])
+def test_saving_what_is_saved_changes_no_file(folder: MemoryFolder, kept: list[Note]) -> None:
+    gone = reaction("shoe", "bed", 1.0)
+    memory = folder.save(Memory("ada", kept, [gone.id]))
+    RulesFile(folder, memory).write("{}")
+    before = folder.notes_path("ada").stat().st_ino
+    for same in (memory, Memory("ada"), Memory("ada", [*kept, gone])):
+        assert folder.save(same).digest == memory.digest
+    assert folder.notes_path("ada").stat().st_ino == before and RulesFile(folder, memory).read() == b"{}"
+    folder.save(Memory("ada", forgotten=["0" * 12]))
+    assert folder.load("ada").forgotten_ids == {gone.id, "0" * 12} and RulesFile(folder, memory).read() is None
 
 
 def test_an_error_during_an_edit_changes_nothing(folder: MemoryFolder) -> None:

@@ -56,6 +56,63 @@ def test_edits_in_the_yaml_are_imported(tmp_path: Path) -> None:
     assert (found.known, found.forgotten) == (2, 1)
 
 
+@pytest.mark.parametrize("style", ["yaml", "jsonl"])
+@pytest.mark.parametrize("versions", [1, 2])
+def test_an_edit_of_an_earlier_version_replaces_the_current_one(tmp_path: Path, style: str, versions: int) -> None:
+    memory, path = Memory("ada", [reaction("mug", "sink", 1.0), reaction("cup", "sink", 1.0)]), tmp_path / f"a.{style}"
+    first = memory.notes[0]
+    for number in range(versions):
+        path.write_text(to_yaml(memory) if style == "yaml" else to_jsonl(memory, forgotten=False))
+        memory.edit(first.id, text=f"version {number}")
+    before = memory.copy()
+    assert import_notes(memory, read_memory_file(path)).forgotten == 1, "an earlier version is no edit"
+    assert memory.digest == before.digest
+    words = "mug on sink" if versions == 1 else "version 0"
+    path.write_text(path.read_text().replace(words, "never there"))
+    found = import_notes(memory, read_memory_file(path))
+    assert [note.text for note in found.edited] == ["never there"] and (found.added, found.known) == ([], 1)
+    assert found.edited[0].original_id == first.id and memory.notes[-1] == found.edited[0]
+    after = memory.digest
+    again = import_notes(memory, read_memory_file(path))
+    assert (again.added, again.edited, again.known, memory.digest) == ([], [], 2, after)
+
+
+def test_an_edit_of_a_forgotten_note_is_not_imported(tmp_path: Path) -> None:
+    memory, path = Memory("ada", [reaction("mug", "sink", 1.0), reaction("cup", "sink", 1.0)]), tmp_path / "ada.yaml"
+    path.write_text(to_yaml(memory).replace("mug on sink", "never there"))
+    memory.forget(About(things=("mug",)))
+    found = import_notes(memory, read_memory_file(path))
+    assert (found.added, found.edited, found.known, found.forgotten, len(memory)) == ([], [], 1, 1, 1)
+
+
+@pytest.mark.parametrize("time", ["2026-01-01", "2026-01-02"])
+def test_notes_of_another_person_are_forgotten_with_their_origins(tmp_path: Path, time: str) -> None:
+    rule = Note(person="ada", kind="rule", text="mugs in the sink", time="2026-01-01")
+    implied = [
+        Note(person="ada", kind="rule", text=f"mug {number}", time=time, derived_from=(rule.id,)) for number in range(8)
+    ]
+    last = Note(person="ada", kind="rule", text="all mugs", time=time, derived_from=tuple(note.id for note in implied))
+    path = tmp_path / "bob.yaml"
+    path.write_text(to_yaml(Memory("ada", [rule, *implied, last])).replace("person: ada", "person: bob"))
+    memory = Memory("bob")
+    assert len(import_notes(memory, read_memory_file(path)).added) == 10
+    assert import_notes(memory, read_memory_file(path)).known == 10
+    [root] = [note for note in memory.notes if note.text == rule.text]
+    assert len(memory.forget(root.id)) == 10
+    found = import_notes(memory, read_memory_file(path))
+    assert (found.added, found.forgotten, len(memory)) == ([], 10, 0)
+
+
+def test_notes_that_derive_from_each_other_are_imported_as_they_are(tmp_path: Path) -> None:
+    ids = ("a" * 12, "b" * 12)
+    notes = [{"kind": "rule", "text": one, "id": one, "derived_from": [other]} for one, other in (ids, ids[::-1])]
+    path = tmp_path / "ada.yaml"
+    path.write_text(HEADER + json.dumps({"notes": notes})[1:-1])
+    memory = Memory("ada")
+    assert len(import_notes(memory, read_memory_file(path)).added) == 2
+    assert [note.derived_from for note in memory.notes] == [(ids[ids[0] == note.text],) for note in memory.notes]
+
+
 def test_a_note_and_a_derived_one_can_be_edited_together(tmp_path: Path) -> None:
     seen = reaction("mug", "sink", 1.0)
     rule = Note(person="ada", kind="rule", text="mugs in the sink", derived_from=(seen.id,))

@@ -192,6 +192,11 @@ def test_a_file_of_another_version_gets_one_line(
         (("--planner", "llm"), "unknown setting 'planner'"),
         (("method=gates",), "setting method: no 'gates'; did you mean gate?"),
         (("method=gate", "--memory", "ada", "memory.new=true"), "setting method: gate remembers nobody"),
+        (
+            ("contradict_rules=true", "--memory", "ada", "memory.new=true"),
+            "setting contradict_rules: would write the opposite of each rule into the memory of ada; add "
+            "memory.learn=never",
+        ),
     ],
 )
 def test_settings_that_cannot_be_are_named(tmp_path: Path, words: tuple[str, ...], message: str) -> None:
