@@ -15,6 +15,8 @@ SAMPLING = ("temperature", "top_p")
 # Parameters that a request can do without.
 _OPTIONAL = ("response_format", "top_logprobs", "logprobs", "seed", "n", "stop", *SAMPLING)
 _LIMITED = ("top_logprobs", "n", "stop")
+_SMALL_SEEDS = 1 << 31
+"""Seeds are sent modulo this number to servers that refuse larger ones, such as Gemini's."""
 
 _BOUND = re.compile(r"max|most|up to|between|less|fewer|exceed|range|large|greater|higher|limit|[\[<≤]", re.I)
 _NUMBER = re.compile(r"(?<![\w.-])\d{1,6}(?!\w|\.\d)")
@@ -68,6 +70,8 @@ def find_adaptation(
     if names_roles(message) and _can_be_folded(sent["messages"]):
         return Adaptation("fold_system")
     for name in _refused_names(message, parameter, sent):
+        if name == "seed" and sent["seed"] >= _SMALL_SEEDS:
+            return Adaptation("limit", "seed", _SMALL_SEEDS)
         limited = "top_logprobs" if name == "logprobs" and "top_logprobs" in sent else name
         if limited in _LIMITED and (limit := _limit(message, sent[limited])):
             return Adaptation("limit", limited, limit)

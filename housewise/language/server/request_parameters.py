@@ -17,8 +17,6 @@ from housewise.language.server.request_failure import Adaptation
 MAX_ALTERNATIVES = 20
 """Maximum number of alternatives to request; OpenAI's server refuses more."""
 MAX_STOPS = 4
-SEED_RANGE = 1 << 31
-"""Seeds are sent modulo this number; some servers, such as Gemini's, read 32-bit signed integers."""
 
 # Field in which each kind of server expects a grammar.
 GRAMMAR_FIELDS: dict[GrammarDialect, str] = {
@@ -135,7 +133,8 @@ class RequestParameters:
         if sampling.stop and not self._budget.is_on:
             found["stop"] = list(sampling.stop[: self._limits.get("stop", MAX_STOPS)])
         if sampling.seed is not None:
-            found["seed"] = (sampling.seed + seed_offset) % SEED_RANGE
+            seed = sampling.seed + seed_offset
+            found["seed"] = seed % self._limits.get("seed", seed + 1)
         if (sampling.logprobs or sampling.alternatives) and "logprobs" not in self._refused:
             found["logprobs"] = True
             if sampling.alternatives:

@@ -30,8 +30,12 @@ def test_the_request_says_how_to_sample(server: ChatServer, open_server: Open) -
 
 
 def test_seeds_fit_servers_that_read_signed_integers(server: ChatServer, open_server: Open) -> None:
-    open_server().complete([ask(n=3, seed=2**32 - 2)])
-    assert sorted(body["seed"] for body in server.requests) == [0, 2**31 - 2, 2**31 - 1]
+    refusal = "Invalid value at 'generation_config.seed' (TYPE_INT32), 4294967294"
+    server.play(fails_if(lambda body: body["seed"] >= 2**31, refusal, says="ok"))
+    model = open_server(max_retries=0)
+    model.complete([ask(seed=2**32 - 2)])
+    model.complete([ask(seed=2**32 + 3)])
+    assert [body["seed"] for body in server.requests] == [2**32 - 2, 2**31 - 2, 3]
 
 
 def test_no_more_requests_than_allowed_are_under_way(server: ChatServer, open_server: Open) -> None:
