@@ -73,6 +73,11 @@ class Plan:
         return (*self.prior_calls, *([ModelCall(self.messages, self.reply)] if self.reply else []))
 
     @property
+    def all_calls(self) -> tuple[ModelCall, ...]:
+        """The same, and the calls of its alternatives."""
+        return tuple(call for plan in (self, *self.alternatives) for call in plan.calls)
+
+    @property
     def replies(self) -> tuple[Reply, ...]:
         """All replies that the model wrote for this plan."""
         return tuple(call.reply for call in self.calls)

@@ -27,10 +27,9 @@ class LoopRecovery(VisitingWrapper):
         if words.judging:
             judgements = parse_judgements(split_judgements(plan.text)[0], visible, words.prompt_names(visible))
         scripted = planner_for_judgements(judgements).plan(visible, attempts)
-        calls = tuple(call for each in (plan, *plan.alternatives) for call in each.calls)
         if scripted.complete and (missed := missed_targets(graph, attempts)):
-            return self.plan_visits(graph, missed, calls)
-        return self._llm.plan_without_model(graph, f"step 1: {scripted.text}", calls)
+            return self.plan_visits(graph, missed, plan.all_calls)
+        return self._llm.plan_without_model(graph, f"step 1: {scripted.text}", plan.all_calls)
 
 
 def is_loop(plan: Plan, graph: SceneGraph, attempts: Sequence[Attempt]) -> bool:

@@ -20,5 +20,4 @@ class VerifyCompletion(VisitingWrapper):
             return plan
         if any(step.action is not None for step in plan.steps):
             return replace(plan, complete=False)
-        calls = tuple(call for each in (plan, *plan.alternatives) for call in each.calls)
-        return self.plan_visits(graph, missed, calls)
+        return self.plan_visits(graph, missed, plan.all_calls)

@@ -48,15 +48,12 @@ class PlannerAgent:
         start = time.perf_counter()
         plan = self._planner.plan(observation, list_attempts(event for step in history.steps for event in step.events))
         seconds = time.perf_counter() - start
-        usage = total_usage(plan.replies)
         self._world.plans = history.decisions + 1
         robot, replan = self._world.robot, self._replan_when_blocked
         alternatives = [try_plan(other, robot, replan) for other in plan.alternatives]
         event = make_plan_event(plan, history, observation, alternatives, seconds)
         self._world.chosen_by_model = event.chosen_by_model if self._asks_model else None
-        for other in plan.alternatives:
-            usage = usage.plus(total_usage(other.replies))
-        usage = usage.model_copy(update={"model_seconds": seconds})
+        usage = total_usage([call.reply for call in plan.all_calls]).model_copy(update={"model_seconds": seconds})
         summary = (
             () if plan.summary is None else (SummaryEvent(rules=plan.summary.rules, problem=plan.summary.problem),)
         )
