@@ -22,7 +22,7 @@ from housewise.worlds.lab.layout import LabLayout
 from housewise.worlds.lab.parts import COLORS
 from housewise.worlds.lab.placement import ThingPlace, places
 from housewise.worlds.lab.recent_results import RecentResults
-from housewise.worlds.lab.state import ROOMS, Body, LabState, Thing
+from housewise.worlds.lab.state import Body, LabState, Thing
 
 PICTURE_SIZE = 300
 FIELD_OF_VIEW = 70.0
@@ -164,8 +164,7 @@ class LabView:
 
     def _light(self, state: LabState, room: str) -> NDArray[np.float32]:
         """Return the factor of the light of a room (3,). The corridor has light of its own."""
-        is_lit = room not in ROOMS or state.has_power(room)
-        return np.array(self.layout.light[room] if is_lit else _DARKNESS, dtype=np.float32)
+        return np.array(self.layout.light[room] if state.has_power(room) else _DARKNESS, dtype=np.float32)
 
 
 def encode_png(rgb: NDArray[np.uint8]) -> bytes:

@@ -123,8 +123,8 @@ class LabState:
         return first_free({each.spot for each in self.contents.get(id, ())})
 
     def has_power(self, room: str) -> bool:
-        """Return whether a room has power."""
-        return CIRCUIT_OF.get(room) in self.powered
+        """Return whether a room has power. The corridor and a hand are on no circuit and lack none."""
+        return room not in CIRCUIT_OF or CIRCUIT_OF[room] in self.powered
 
     def with_thing(self, *changed: Thing) -> LabState:
         """Return the state with things replaced by id."""

@@ -1,7 +1,10 @@
 """Outcomes of actions in the lab, written by hand from the paper's and Alexa Arena's descriptions of its devices."""
 
+from dataclasses import replace
+
 import pytest
 
+from housewise.worlds.lab.texts import brief_state, power_state
 from tests.worlds.lab.labs import APPLE, BLOCKED, COFFEE, FUSE_BOX, LASER, PANEL_MISSING, play
 
 DONE = "ActionSuccessful"
@@ -169,6 +172,14 @@ OUTCOMES = [
 )
 def test_the_outcome_is_that_of_the_rules(variant: str, actions: tuple[str, ...], status: str) -> None:
     assert play(variant, *actions)[1].status == status
+
+
+def test_what_is_on_no_circuit_lacks_no_power() -> None:
+    state, _ = play("change_color__new_fan+blue__landing", "Toggle gravity_flipper_monitor", "Pickup new_fan")
+    assert state.held is not None and power_state(state, state[state.held]) == ["powered"]
+    assert "lights" not in brief_state(replace(state, room="corridor"))
+    dark = replace(state, powered=frozenset())
+    assert "The lights are out." in brief_state(dark)
 
 
 CARROT = ("Pickup banana", "Place carrot_maker", "Toggle carrot_maker")
