@@ -62,8 +62,8 @@ class TextRearrangementEnv(gymnasium.Env[str, str]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Start an episode; see gymnasium.Env.reset."""
+        self.house.reset(seed=seed, options=options)  # first, because it may refuse the options
         super().reset(seed=seed)
-        self.house.reset(seed=seed, options=options)
         self._robot = RobotInHouse(self.house, Controller(self.house))
         return self._describe_house(), self._info()
 

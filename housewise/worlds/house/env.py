@@ -11,12 +11,13 @@ import numpy as np
 from gymnasium import spaces
 
 from housewise.core.errors import UserError
+from housewise.worlds.argument_checks import check_limit, check_task_number
 from housewise.worlds.house.episode import HouseObject, RearrangementEpisode
 from housewise.worlds.house.geometry import yaw_from_rotation
 from housewise.worlds.house.grab_rules import REACH, GrabResult, grab_or_release
 from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.simulator.base import BodyPose, LowLevelAction, Observation, Simulator
+from housewise.worlds.house.simulator.base import LOOK_LIMIT, BodyPose, LowLevelAction, Observation, Simulator
 from housewise.worlds.house.state import HouseSnapshot, HouseState
 
 MAX_STEPS = 1000
@@ -104,11 +105,14 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         simulator: A simulator with all four sensors.
         tasks: Tasks, played one after another. ``reset(options={"task": n})`` chooses one; a seed draws one at random.
         max_steps: Number of low-level steps after which the episode is truncated.
-        look_down: Angle in radians by which the camera looks down at the start.
+        look_down: Angle in radians by which the camera looks down at the start; negative looks up. At most LOOK_LIMIT.
         render_mode: See gymnasium.Env.
 
     Attributes:
         collided: Whether the robot bumped into something in the last step.
+
+    Raises:
+        UserError: If ``max_steps`` is less than 1 or ``look_down`` exceeds LOOK_LIMIT.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012 - Gymnasium's own form
@@ -121,9 +125,11 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         look_down: float = float(np.deg2rad(30.0)),
         render_mode: str | None = "rgb_array",
     ) -> None:
+        if not abs(look_down) <= LOOK_LIMIT:
+            raise UserError(f"look_down must be from -85 to 85 degrees, not {np.rad2deg(look_down):g}")
         self.simulator = simulator
         self.tasks = tasks
-        self.max_steps = max_steps
+        self.max_steps = check_limit("max_steps", max_steps)
         self.render_mode = render_mode
         self.action_space = spaces.Discrete(len(LowLevelAction))  # type: ignore[assignment]
         self.observation_space = _observation_space(simulator, tasks)
@@ -140,11 +146,13 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         """Start an episode; see gymnasium.Env.reset.
 
         Raises:
-            UserError: If the environment is closed.
+            UserError: If the environment is closed, or there is no such task.
         """
-        self._check_open()
-        super().reset(seed=seed)
+        self.check_open()
         number = (options or {}).get("task")
+        if number is not None:
+            number = check_task_number(number, len(self.tasks))
+        super().reset(seed=seed)
         if number is None:
             number = int(self.np_random.integers(len(self.tasks))) if seed is not None else self._next
         self._next = (number + 1) % len(self.tasks)
@@ -184,7 +192,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         Raises:
             UserError: If the environment is closed.
         """
-        self._check_open()
+        self.check_open()
         result, collided = None, False
         if action == LowLevelAction.GRAB_RELEASE:
             if self.simulator.body != self._observed_from:
@@ -212,7 +220,8 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         self._closed = True
         self.simulator.close()
 
-    def _check_open(self) -> None:
+    def check_open(self) -> None:
+        """Raise a UserError if the environment is closed."""
         if self._closed:
             raise UserError("the environment is closed; make a new one to play on")
 
