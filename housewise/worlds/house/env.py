@@ -169,7 +169,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
     @property
     def state(self) -> EnvState:
         """A copy of the current state for ``restore``."""
-        picture = self._observation, self._observed_from, self.visible
+        picture = self._observation.copy(), self._observed_from, self.visible
         return EnvState(self.world.snapshot, self.simulator.body, self.steps, *picture)
 
     def restore(self, state: EnvState) -> None:
@@ -177,7 +177,8 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         self.world.restore(state.world)
         self.simulator.stand(state.body)
         self.steps, self.aim_target, self.last_grab, self.collided = state.steps, None, None, False
-        self._observation, self._observed_from, self.visible = state.observation, state.observed_from, state.visible
+        self._observation = state.observation.copy()
+        self._observed_from, self.visible = state.observed_from, state.visible
 
     def aim(self, key: str) -> None:
         """Set the target of the next GRAB_RELEASE by its key. By default the ray through the image centre decides.
@@ -213,7 +214,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
 
     def render(self) -> np.ndarray:
         """Return the camera image, (height, width, 3) uint8."""
-        return self._observation.rgb
+        return np.array(self._observation.rgb)
 
     def close(self) -> None:
         """Close the simulator."""
@@ -233,11 +234,13 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
 
     def _observe(self) -> dict[str, Any]:
         body, holding = self.simulator.body, self.world.holding
+        # Copies, because render() and saved states go by the environment's own picture.
+        picture = self._observation.copy()
         return {
-            "rgb": self._observation.rgb,
-            "depth": self._observation.depth,
-            "instance": self._observation.instance,
-            "semantic": self._observation.semantic,
+            "rgb": picture.rgb,
+            "depth": picture.depth,
+            "instance": picture.instance,
+            "semantic": picture.semantic,
             "holding": self.simulator.keys.index(holding) if holding else 0,
             "pose": np.array([body.x, body.z, np.angle(np.exp(1j * body.yaw)), body.pitch], dtype=np.float64),
         }

@@ -121,6 +121,20 @@ def test_an_impossible_camera_is_refused(wrong: dict[str, Any], message: str) ->
         Camera(**wrong)
 
 
+def test_what_is_handed_out_can_be_changed_without_an_effect(env: RearrangementEnv) -> None:
+    observation = env.step(LowLevelAction.TURN_LEFT)[0]
+    rgb, saved = env.render(), env.state
+    for name in ("rgb", "depth", "instance", "semantic"):
+        observation[name][:] = 0
+    env.render()[:] = 0
+    env.state.observation.rgb[:] = 0
+    assert rgb.any() and np.array_equal(env.render(), rgb)
+    assert np.array_equal(saved.observation.rgb, rgb) and saved.observation.instance.any()
+    env.restore(saved)
+    saved.observation.rgb[:] = 0
+    assert np.array_equal(env.render(), rgb)
+
+
 def test_an_episode_is_truncated_after_max_steps(toy: RearrangementTask) -> None:
     env = env_of(toy, max_steps=3)
     env.reset()

@@ -119,6 +119,10 @@ class Observation:
     depth: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
     semantic: NDArray[np.int32] = field(default_factory=lambda: np.empty((0, 0), np.int32))
 
+    def copy(self) -> Observation:
+        """Return an observation with arrays of its own."""
+        return Observation(self.instance.copy(), self.rgb.copy(), self.depth.copy(), self.semantic.copy())
+
 
 class Simulator(Protocol):
     """A simulated house with a robot.
