@@ -1,7 +1,10 @@
 """Gymnasium finds the environments by their ids; what all of them have in common."""
 
+import copy
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -33,6 +36,25 @@ def test_environments_pass_the_checker(name: str) -> None:
     environment = gymnasium.make(name)
     check_env(environment.unwrapped, skip_render_check=True)
     environment.close()
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
+@pytest.mark.parametrize(
+    ("name", "actions"),
+    [
+        ("Rearrangement", [2, 1, 6]),
+        ("TextRearrangement", ["go to kitchen 0", "dance"]),
+        ("TextKitchen", ["Open fridge_0", "Search fridge_0"]),
+        ("Lab", [np.array([2, 0]), np.array([5, 1])]),
+    ],
+)
+def test_a_copy_goes_on_like_its_original(name: str, actions: list[Any], copied: Callable[[Any], Any]) -> None:
+    env = gymnasium.make(f"housewise/{name}-v0").unwrapped
+    env.reset(seed=3)
+    env.step(actions[0])
+    other = copied(env)
+    for act in (*(lambda each, action=action: each.step(action) for action in actions), lambda each: each.reset()):
+        np.testing.assert_equal(act(other)[0], act(env)[0])
 
 
 @pytest.mark.parametrize("name", ["Rearrangement", "TextRearrangement"])
