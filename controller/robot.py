@@ -62,14 +62,14 @@ class RobotInHouse:
     Args:
         env: The house, already reset to the task.
         controller: Moves the robot.
-        on_step: Called with the number of low-level steps after each of them.
+        on_step: Called with the number of low-level steps after each of them, or None.
 
     Attributes:
         graph: Scene graph: everything that the robot knows.
     """
 
     def __init__(
-        self, env: RearrangementEnv, controller: Controller, on_step: Callable[[int], None] = lambda steps: None
+        self, env: RearrangementEnv, controller: Controller, on_step: Callable[[int], None] | None = None
     ) -> None:
         self.env, self._controller, self.on_step = env, controller, on_step
         world = env.world
@@ -118,7 +118,7 @@ class RobotInHouse:
     def dry_run(self) -> Iterator[None]:
         """Undo afterwards whatever is executed within this context, without reporting its steps."""
         state, graph, on_step = self.env.state, self.graph, self.on_step
-        self.graph, self.on_step = graph.copy(), lambda steps: None
+        self.graph, self.on_step = graph.copy(), None
         try:
             yield
         finally:
@@ -152,7 +152,8 @@ class RobotInHouse:
                 if action == LowLevelAction.GRAB_RELEASE:
                     result.aim_targets.append(aimed or "")
                 self._update_graph()
-                self.on_step(self.env.steps)
+                if self.on_step is not None:
+                    self.on_step(self.env.steps)
                 action = skill.send(None)
         except StopIteration as end:
             outcome: SkillOutcome = end.value

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from contextlib import closing, nullcontext
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from housewise.controller.robot import RobotInHouse
 from housewise.controller.skills import Controller
@@ -28,6 +29,7 @@ from housewise.systems.personalize.planners import scripted_planner
 from housewise.systems.personalize.record import HouseRecord, read_house_record
 from housewise.systems.personalize.system import make_initial_state
 from housewise.systems.personalize.world import HouseWorld
+from housewise.worlds.argument_checks import is_integer
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv, RearrangementTask
 from housewise.worlds.house.generated_env import make_generated_env as make_env
 from housewise.worlds.house.simulator import SimulatorName, open_simulator
@@ -78,13 +80,11 @@ def play(
         The record of the episode.
 
     Raises:
-        UserError: ``task`` is not a task, the simulator is not installed, the folder cannot be written to or
-            holds a record of this task, or the planner returns no plan.
+        UserError: ``task`` is not a task, ``max_steps`` is less than 1, the simulator is not installed, the folder
+            cannot be written to or holds a record of this task, or the planner returns no plan.
     """
     own = None if planner is None else CustomPlannerFactory(planner, "planner")
-    chosen = generated_task(task, "majority") if isinstance(task, int) else task
-    if not isinstance(chosen, RearrangementTask):
-        raise UserError(f"task: {excerpt(repr(chosen))} is not a Task; give one, or the number of a generated house")
+    chosen = task if isinstance(task, RearrangementTask) else generated_task(_house_number(task), "majority")
     with closing(open_simulator(simulator, ("instance",), gpu=gpu)) as opened:
         env = RearrangementEnv(opened, [chosen], max_steps)
         env.reset()
@@ -114,6 +114,15 @@ def play(
                 writer.close()
             record = read_house_record(path)
     return record
+
+
+def _house_number(task: Any) -> int:
+    if not is_integer(task):
+        message = (
+            f"task: {excerpt(repr(task))} is not a RearrangementTask; give one, or the number of a generated house"
+        )
+        raise UserError(message)
+    return int(task)
 
 
 def compare(a: Episodes, b: Episodes, names: tuple[str, str] = ("A", "B")) -> comparison.Comparison:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 
@@ -88,6 +89,18 @@ def test_what_is_played_is_kept_where_a_folder_is_named(toy: RearrangementTask, 
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         housewise.nothing  # noqa: B018
     assert set(housewise.__all__) <= set(dir(housewise))
+
+
+def test_a_house_is_named_by_an_integer_of_any_kind() -> None:
+    assert housewise.play(np.int64(3), Done()).header.task == "generated-3-0003"
+    for other in (True, 3.0, "3"):
+        with pytest.raises(UserError, match=f"task: {other!r} is not a RearrangementTask; give one, or the number"):
+            housewise.play(other, Done())  # type: ignore[arg-type]
+
+
+def test_an_impossible_limit_of_steps_is_refused(toy: RearrangementTask) -> None:
+    with pytest.raises(UserError, match="max_steps must be an integer of 1 or more, not -1"):
+        housewise.play(toy, Done(), max_steps=-1)
 
 
 def test_an_earlier_record_is_not_overwritten(toy: RearrangementTask, tmp_path: Path) -> None:

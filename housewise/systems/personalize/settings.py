@@ -86,8 +86,8 @@ class WorldSettings(Settings):
     """Simulator of the house: raycast (bundled) or habitat (habitat-sim, if it is installed)."""
     max_steps: int = Field(default=1000, ge=1, le=MAX_COUNT)
     """Maximum number of low-level steps of an episode."""
-    look_down: float = 30.0
-    """Angle at which the camera looks down at the start, in degrees."""
+    look_down: float = Field(default=30.0, ge=-85, le=85)
+    """Angle at which the camera looks down at the start, in degrees; negative looks up."""
     controller: ControllerSettings = ControllerSettings()
 
     @field_validator("simulator")

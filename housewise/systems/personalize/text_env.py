@@ -6,11 +6,12 @@ from typing import Any
 
 import gymnasium
 
+from housewise.agent.personalize.grammar import COMPLETE
 from housewise.agent.personalize.plan_normalizer import parse_any_plan
 from housewise.agent.personalize.plan_parser import NOT_AN_ACTION, ParsedStep
 from housewise.agent.personalize.prompt_notes import NotesTemplate
 from housewise.controller.robot import RobotInHouse
-from housewise.controller.skills import Controller
+from housewise.controller.skills import ActionStatus, Controller
 from housewise.worlds.house.env import MAX_STEPS, RearrangementEnv
 from housewise.worlds.house.generated_env import make_generated_env
 from housewise.worlds.text_space import fit_text, text_space
@@ -45,7 +46,8 @@ class TextRearrangementEnv(gymnasium.Env[str, str]):
         with a seed it is drawn, otherwise the tasks follow one another.
 
     Termination:
-        ``mission complete``. The episode is truncated after the low-level steps of the house's environment.
+        ``mission complete``. The episode is truncated after ``max_steps`` of the house's environment: as many low-level
+        steps or actions, since actions that fail or are not understood may take no steps.
 
     Args:
         house: The house with its low-level actions.
@@ -62,9 +64,10 @@ class TextRearrangementEnv(gymnasium.Env[str, str]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
         """Start an episode; see gymnasium.Env.reset."""
+        self.house.reset(seed=seed, options=options)  # first, because it may refuse the options
         super().reset(seed=seed)
-        self.house.reset(seed=seed, options=options)
         self._robot = RobotInHouse(self.house, Controller(self.house))
+        self._actions = 0
         return self._describe_house(), self._info()
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:
@@ -72,17 +75,24 @@ class TextRearrangementEnv(gymnasium.Env[str, str]):
 
         Returns:
             ``info`` holds ``status`` (succeeded, failed, skipped) and ``reason``, beside what ``reset`` returns.
+
+        Raises:
+            UserError: If the environment is closed.
         """
+        self.house.check_open()
+        self._actions += 1
         plan = parse_any_plan(action, self._robot.graph.vocabulary, 1)
         if plan.complete and not plan.steps:
-            return self._describe_house(), 0.0, True, False, self._info()
-        step = plan.steps[0] if plan.steps else ParsedStep(action, None, NOT_AN_ACTION)
-        result = self._robot.execute(step.action, step.problem)
-        status, reason = result.outcome.status.value, result.outcome.reason
-        said = f"{step.action or step.raw}: {status}{f' ({reason})' if reason else ''}"
-        observation = f"{said}\n{self._describe_house()}"
-        info = {**self._info(), "status": status, "reason": reason}
-        return fit_text(observation, _MAX_OBSERVATION), result.reward, plan.complete, self._robot.is_out_of_steps, info
+            said, status, reason, reward = COMPLETE, ActionStatus.SUCCEEDED, "", 0.0
+        else:
+            step = plan.steps[0] if plan.steps else ParsedStep(action, None, NOT_AN_ACTION)
+            result = self._robot.execute(step.action, step.problem)
+            said, reward = str(step.action or step.raw), result.reward
+            status, reason = result.outcome.status, result.outcome.reason
+        observation = f"{said}: {status.value}{f' ({reason})' if reason else ''}\n{self._describe_house()}"
+        info = {**self._info(), "status": status.value, "reason": reason}
+        truncated = self._robot.is_out_of_steps or self._actions >= self.house.max_steps
+        return fit_text(observation, _MAX_OBSERVATION), reward, plan.complete, truncated, info
 
     def render(self) -> Any:
         """The camera's picture, (height, width, 3) uint8."""

@@ -11,12 +11,13 @@ import numpy as np
 from gymnasium import spaces
 
 from housewise.core.errors import UserError
+from housewise.worlds.argument_checks import check_limit, check_task_number
 from housewise.worlds.house.episode import HouseObject, RearrangementEpisode
 from housewise.worlds.house.geometry import yaw_from_rotation
 from housewise.worlds.house.grab_rules import REACH, GrabResult, grab_or_release
 from housewise.worlds.house.preferences import Preferences
 from housewise.worlds.house.scene import Scene
-from housewise.worlds.house.simulator.base import BodyPose, LowLevelAction, Observation, Simulator
+from housewise.worlds.house.simulator.base import LOOK_LIMIT, BodyPose, LowLevelAction, Observation, Simulator
 from housewise.worlds.house.state import HouseSnapshot, HouseState
 
 MAX_STEPS = 1000
@@ -104,11 +105,14 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         simulator: A simulator with all four sensors.
         tasks: Tasks, played one after another. ``reset(options={"task": n})`` chooses one; a seed draws one at random.
         max_steps: Number of low-level steps after which the episode is truncated.
-        look_down: Angle in radians by which the camera looks down at the start.
+        look_down: Angle in radians by which the camera looks down at the start; negative looks up. At most LOOK_LIMIT.
         render_mode: See gymnasium.Env.
 
     Attributes:
         collided: Whether the robot bumped into something in the last step.
+
+    Raises:
+        UserError: If ``max_steps`` is less than 1 or ``look_down`` exceeds LOOK_LIMIT.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 4}  # noqa: RUF012 - Gymnasium's own form
@@ -121,9 +125,11 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         look_down: float = float(np.deg2rad(30.0)),
         render_mode: str | None = "rgb_array",
     ) -> None:
+        if not abs(look_down) <= LOOK_LIMIT:
+            raise UserError(f"look_down must be from -85 to 85 degrees, not {np.rad2deg(look_down):g}")
         self.simulator = simulator
         self.tasks = tasks
-        self.max_steps = max_steps
+        self.max_steps = check_limit("max_steps", max_steps)
         self.render_mode = render_mode
         self.action_space = spaces.Discrete(len(LowLevelAction))  # type: ignore[assignment]
         self.observation_space = _observation_space(simulator, tasks)
@@ -140,11 +146,13 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         """Start an episode; see gymnasium.Env.reset.
 
         Raises:
-            UserError: If the environment is closed.
+            UserError: If the environment is closed, or there is no such task.
         """
-        self._check_open()
-        super().reset(seed=seed)
+        self.check_open()
         number = (options or {}).get("task")
+        if number is not None:
+            number = check_task_number(number, len(self.tasks))
+        super().reset(seed=seed)
         if number is None:
             number = int(self.np_random.integers(len(self.tasks))) if seed is not None else self._next
         self._next = (number + 1) % len(self.tasks)
@@ -161,7 +169,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
     @property
     def state(self) -> EnvState:
         """A copy of the current state for ``restore``."""
-        picture = self._observation, self._observed_from, self.visible
+        picture = self._observation.copy(), self._observed_from, self.visible
         return EnvState(self.world.snapshot, self.simulator.body, self.steps, *picture)
 
     def restore(self, state: EnvState) -> None:
@@ -169,7 +177,8 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         self.world.restore(state.world)
         self.simulator.stand(state.body)
         self.steps, self.aim_target, self.last_grab, self.collided = state.steps, None, None, False
-        self._observation, self._observed_from, self.visible = state.observation, state.observed_from, state.visible
+        self._observation = state.observation.copy()
+        self._observed_from, self.visible = state.observed_from, state.visible
 
     def aim(self, key: str) -> None:
         """Set the target of the next GRAB_RELEASE by its key. By default the ray through the image centre decides.
@@ -184,7 +193,7 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
         Raises:
             UserError: If the environment is closed.
         """
-        self._check_open()
+        self.check_open()
         result, collided = None, False
         if action == LowLevelAction.GRAB_RELEASE:
             if self.simulator.body != self._observed_from:
@@ -205,14 +214,15 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
 
     def render(self) -> np.ndarray:
         """Return the camera image, (height, width, 3) uint8."""
-        return self._observation.rgb
+        return np.array(self._observation.rgb)
 
     def close(self) -> None:
         """Close the simulator."""
         self._closed = True
         self.simulator.close()
 
-    def _check_open(self) -> None:
+    def check_open(self) -> None:
+        """Raise a UserError if the environment is closed."""
         if self._closed:
             raise UserError("the environment is closed; make a new one to play on")
 
@@ -224,11 +234,13 @@ class RearrangementEnv(gymnasium.Env[dict[str, Any], int]):
 
     def _observe(self) -> dict[str, Any]:
         body, holding = self.simulator.body, self.world.holding
+        # Copies, because render() and saved states go by the environment's own picture.
+        picture = self._observation.copy()
         return {
-            "rgb": self._observation.rgb,
-            "depth": self._observation.depth,
-            "instance": self._observation.instance,
-            "semantic": self._observation.semantic,
+            "rgb": picture.rgb,
+            "depth": picture.depth,
+            "instance": picture.instance,
+            "semantic": picture.semantic,
             "holding": self.simulator.keys.index(holding) if holding else 0,
             "pose": np.array([body.x, body.z, np.angle(np.exp(1j * body.yaw)), body.pitch], dtype=np.float64),
         }

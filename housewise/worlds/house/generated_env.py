@@ -28,6 +28,7 @@ def make_generated_env(
 
     Raises:
         ValueError: If ``houses`` is less than 1 or the seed is negative.
+        UserError: If the person does not exist, or ``max_steps`` is less than 1.
     """
     if houses < 1:
         raise ValueError(f"houses must be 1 or more, not {houses}")

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from functools import lru_cache
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import yaml
 
 from housewise.core.configs import CONFIGS
+from housewise.core.errors import UserError, suggest_names
 from housewise.core.yaml_files import read_yaml
 from housewise.language.embedder import Embedder, cosine, shared_minilm
 from housewise.worlds.house.preferences import Preferences, default_groups
@@ -48,7 +49,13 @@ class KindFilter:
 
 
 def keep_kinds(preferences: Preferences, kinds: ObjectKinds) -> Preferences:
-    """Return preferences about some kinds of objects alone; see ObjectKinds."""
+    """Return preferences about some kinds of objects alone; see ObjectKinds.
+
+    Raises:
+        UserError: ``kinds`` is none of ObjectKinds.
+    """
+    if kinds not in get_args(ObjectKinds):
+        raise UserError(f"kinds: no {kinds!r}; {suggest_names(str(kinds), get_args(ObjectKinds))}")
     return preferences if kinds == "all" else KindFilter(preferences, held_out=kinds == "held_out")
 
 

@@ -41,6 +41,10 @@ def generated_task(
         objects: Least and greatest number of objects.
         misplaced: Least and greatest number of misplaced objects.
         kinds: Which kinds of objects there are.
+
+    Raises:
+        UserError: If the person or the kinds do not exist.
+        ValueError: If the number is negative, or the numbers of objects contradict each other.
     """
     preferences, scene = keep_kinds(resolve_preferences(person), kinds), _generated_house(number)
     episode = generate_episode(scene, number, preferences, objects=objects, misplaced=misplaced)

@@ -10,7 +10,7 @@ import gymnasium as gym
 from housewise.worlds.kitchen.action_parser import MAX_QUESTION_CHARACTERS
 from housewise.worlds.kitchen.kitchen_data import KitchenData
 from housewise.worlds.kitchen.trace import Trace
-from housewise.worlds.kitchen.world import MAX_STEPS, TextKitchen
+from housewise.worlds.kitchen.world import MAX_STEPS, TextKitchen, check_kitchen_task
 from housewise.worlds.text_space import fit_text, text_space
 
 MAX_OBSERVATION_CHARACTERS = 20_000
@@ -36,13 +36,13 @@ class TextKitchenEnv(gym.Env[str, str]):
         0 until the end of the episode, then the value of ``judge``, or 0 without a judge.
 
     Starting state:
-        ``reset(seed=...)`` draws the scene. ``options={"task": number}`` selects another task.
+        ``reset(seed=...)`` draws the scene. ``options={"task": number}`` selects another task for this episode.
 
     Termination:
         The action "Declare Done". Truncation after ``max_steps`` actions.
 
     Args:
-        task: Number of the task at the first reset.
+        task: Number of the task.
         judge: Returns how good the breakfast was, such as the satisfaction rate of a person; None counts as 0.
         max_steps: Greatest number of actions.
         kitchen: House, objects, tasks and verbs; the bundled kitchen by default.
@@ -69,11 +69,18 @@ class TextKitchenEnv(gym.Env[str, str]):
         self.world = TextKitchen(task, max_steps=max_steps, kitchen=kitchen)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[str, dict[str, Any]]:
-        """See gymnasium.Env.reset."""
+        """See gymnasium.Env.reset.
+
+        Raises:
+            UserError: There is no such task.
+        """
+        task = (options or {}).get("task")
+        if task is None:
+            task = self._task
+        check_kitchen_task(task, self.world.kitchen)  # before the random number generator is set or used
         super().reset(seed=seed)
-        self._task = (options or {}).get("task", self._task)
         scene = int(self.np_random.integers(2**31)) if seed is None else seed
-        self.world = TextKitchen(self._task, scene, max_steps=self._max_steps, kitchen=self._kitchen)
+        self.world = TextKitchen(task, scene, max_steps=self._max_steps, kitchen=self._kitchen)
         return fit_text(self.world.layout(), MAX_OBSERVATION_CHARACTERS), {"task": self.world.task.text, "scene": scene}
 
     def step(self, action: str) -> tuple[str, float, bool, bool, dict[str, Any]]:

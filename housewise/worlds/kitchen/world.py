@@ -9,8 +9,10 @@ import random
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from housewise.core.errors import UserError
+from housewise.worlds.argument_checks import check_limit
 from housewise.worlds.kitchen.action_parser import ImpossibleAction, KitchenAction, parse_action
 from housewise.worlds.kitchen.dynamics import KitchenDynamics
 from housewise.worlds.kitchen.kitchen_data import KitchenData, KitchenTask, load_kitchen
@@ -40,6 +42,17 @@ class KitchenStep:
     failed: bool = False
     ended: bool = False
     truncated: bool = False
+
+
+def check_kitchen_task(number: Any, kitchen: KitchenData) -> None:
+    """Check the number of a task.
+
+    Raises:
+        UserError: There is no such task.
+    """
+    numbers = sorted(kitchen.tasks.tasks)
+    if number not in numbers:
+        raise UserError(f"there is no task {number!r} in the kitchen; use one of {numbers}")
 
 
 class TextKitchen:
@@ -80,7 +93,7 @@ class TextKitchen:
         dynamics: The dynamics of the current episode. Planners try actions on its ``fork``.
 
     Raises:
-        UserError: There is no such task.
+        UserError: There is no such task, or ``max_steps`` is less than 1.
     """
 
     def __init__(
@@ -92,12 +105,11 @@ class TextKitchen:
         kitchen: KitchenData | None = None,
     ) -> None:
         self.kitchen = kitchen or load_kitchen()
-        if task not in self.kitchen.tasks.tasks:
-            raise UserError(f"there is no task {task} in the kitchen; use one of {sorted(self.kitchen.tasks.tasks)}")
+        check_kitchen_task(task, self.kitchen)
         self.number = task
         self._seed = seed
         self._scene = scene
-        self._max_steps = max_steps
+        self._max_steps = check_limit("max_steps", max_steps)
         self.reset()
 
     @property

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from housewise.core.errors import UserError, suggest_names
+from housewise.worlds.argument_checks import check_limit
 from housewise.worlds.lab.actions import AMOUNTS, ARGUMENTS, ActionOutcome, LabAction, Verb
 from housewise.worlds.lab.camera_picture import PICTURE_SIZE, LabPicture
 from housewise.worlds.lab.geometry import open_lab_space
@@ -68,6 +70,9 @@ class LabEnv(gym.Env[LabObservation, NDArray[np.int64]]):
         split: Whether scenarios are those for training or those for tests.
         max_actions: Greatest number of actions.
         render_mode: "rgb_array" (the picture with its marks), or None.
+
+    Raises:
+        UserError: The variant or the split is unknown, or ``max_actions`` is less than 1.
     """
 
     metadata = {"render_modes": ["rgb_array"], "render_fps": 2}  # noqa: RUF012  # Gymnasium's own way
@@ -90,8 +95,10 @@ class LabEnv(gym.Env[LabObservation, NDArray[np.int64]]):
         self.action_space = spaces.MultiDiscrete([len(COMMANDS), MAX_MARKS])
         self.render_mode = render_mode
         self._variant = None if variant is None else find_variant(variant)
+        if split not in get_args(Split):
+            raise UserError(f"split: no {split!r}; {suggest_names(str(split), get_args(Split))}")
         self._split = split
-        self._max_actions = max_actions
+        self._max_actions = check_limit("max_actions", max_actions)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -101,9 +108,11 @@ class LabEnv(gym.Env[LabObservation, NDArray[np.int64]]):
         Raises:
             UserError: If the variant is unknown.
         """
-        super().reset(seed=seed)
         name = (options or {}).get("variant")
-        variant = find_variant(name) if name else self._variant or VARIANTS[int(self.np_random.integers(len(VARIANTS)))]
+        variant = self._variant if name is None else find_variant(name)
+        super().reset(seed=seed)
+        if variant is None:
+            variant = VARIANTS[int(self.np_random.integers(len(VARIANTS)))]
         number = int(self.np_random.integers(2**31)) if seed is None else seed
         self.scenario: LabScenario = draw_scenario(variant, number, self._split)
         self.space = open_lab_space(self.scenario)
@@ -111,7 +120,11 @@ class LabEnv(gym.Env[LabObservation, NDArray[np.int64]]):
         return self._observe(), {"variant": variant.name, "seed": number, **self._info(None)}
 
     def step(self, action: NDArray[np.int64]) -> tuple[LabObservation, float, bool, bool, dict[str, Any]]:
-        """See gymnasium.Env.step."""
+        """See gymnasium.Env.step.
+
+        Raises:
+            UserError: The action is not in the action space.
+        """
         outcome, _ = self.run.step(self._lab_action(action))
         is_solved = self.run.is_solved
         ended = is_solved or bool(self.run.state.ended)
@@ -128,10 +141,14 @@ class LabEnv(gym.Env[LabObservation, NDArray[np.int64]]):
 
     def _lab_action(self, action: NDArray[np.int64]) -> LabAction:
         """Return the action of a command and a mark; a mark that is not in the picture is no known thing."""
-        verb, argument = COMMANDS[int(action[0])]
+        command, mark = map(int, action)
+        if not (0 <= command < len(COMMANDS) and 0 <= mark < MAX_MARKS):
+            limits = f"a command from 0 to {len(COMMANDS) - 1} and a mark from 0 to {MAX_MARKS - 1}"
+            raise UserError(f"there is no action [{command}, {mark}]; use {limits}")
+        verb, argument = COMMANDS[command]
         if argument is None:
             glimpses = self._glimpses()
-            argument = glimpses[int(action[1])].id if int(action[1]) < len(glimpses) else ""
+            argument = glimpses[mark].id if mark < len(glimpses) else ""
         return LabAction(verb, argument)
 
     def _observe(self) -> LabObservation:

@@ -23,7 +23,7 @@ class ScenarioRun:
     """
 
     def __init__(self, scenario: LabScenario, surroundings: Surroundings) -> None:
-        self._scenario, self._surroundings, self._subgoals = scenario, surroundings, scenario.subgoals
+        self._scenario, self._surroundings = scenario, surroundings
         start = scenario.state
         self.state: LabState = surroundings.go_to_room(start, start.room)
         self.reached: list[str] = []
@@ -40,9 +40,10 @@ class ScenarioRun:
         self.state, outcome = step(self.state, action, self._surroundings)
         self._events |= set(outcome.events)
         self.actions += 1
+        # Subgoals are made anew, because their tests are functions that cannot be pickled.
         reached = tuple(
             each.name
-            for each in self._subgoals
+            for each in self._scenario.subgoals
             if each.name not in self.reached and each.holds(self.state, self._events)
         )
         self.reached += reached

@@ -104,7 +104,8 @@ class LabState:
     @cached_property
     def by_id(self) -> Mapping[str, Thing]:
         """Things by id."""
-        return MappingProxyType({thing.id: thing for thing in self.things})
+        # No MappingProxyType here and in contents, which can neither be copied nor pickled.
+        return {thing.id: thing for thing in self.things}
 
     @cached_property
     def contents(self) -> Mapping[str, tuple[Thing, ...]]:
@@ -113,7 +114,7 @@ class LabState:
         for thing in self.things:
             if thing.container is not None:
                 found[thing.container] = (*found.get(thing.container, ()), thing)
-        return MappingProxyType(found)
+        return found
 
     def __getitem__(self, id: str) -> Thing:
         return self.by_id[id]

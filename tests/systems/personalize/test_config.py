@@ -1,5 +1,6 @@
 import json
 import pickle
+import re
 import shutil
 from pathlib import Path
 
@@ -361,6 +362,11 @@ def test_any_words_give_settings_or_one_line(overrides: list[str]) -> None:
 @pytest.mark.parametrize("key", ["look_down", "timeout", "sampling.temperature", "controller.goal_radius"])
 def test_settings_are_finite(key: str, number: str) -> None:
     assert refusal(f"{key}={number}").startswith(f"setting {key}: ")
+
+
+@pytest.mark.parametrize("degrees", ["-95", "85.1", "1e30"])
+def test_the_camera_looks_down_at_most_as_far_as_it_can_turn(degrees: str) -> None:
+    assert re.match(r"setting look_down: .* equal to -?85", refusal(f"look_down={degrees}"))
 
 
 @pytest.mark.parametrize("number", [".nan", ".inf"])

@@ -6,6 +6,7 @@ import gymnasium
 import pytest
 
 import housewise  # noqa: F401 - registers the environment
+from housewise.core.errors import UserError
 
 
 @pytest.fixture
@@ -24,8 +25,10 @@ def test_rooms_are_explored_and_objects_moved(env: gymnasium.Env[str, str]) -> N
     env.step("look at computer mouse 1")
     observation, *_, info = env.step("pick up computer mouse 1")
     assert "You are holding computer mouse 1." in observation and info["status"] == "succeeded"
-    *_, ended, _, info = env.step("mission complete")
+    observation, *_, ended, _, info = env.step("mission complete")
     assert ended and 0 < info["steps"] < 400
+    assert observation.startswith("mission complete: succeeded\n") and observation in env.observation_space
+    assert (info["status"], info["reason"]) == ("succeeded", "")
 
 
 @pytest.mark.parametrize("action", ["", "dance", "pick up the moon", "place cup 1 on roof", "Küche\x00" * 99])
@@ -34,6 +37,22 @@ def test_an_action_that_is_not_understood_changes_nothing(env: gymnasium.Env[str
     observation, reward, ended, truncated, info = env.step(action)
     assert observation.endswith(before) and observation in env.observation_space
     assert (reward, ended, truncated, info["status"], info["steps"]) == (0.0, False, False, "skipped", 0)
+
+
+def test_actions_that_take_no_steps_end_the_episode_too() -> None:
+    env = gymnasium.make("housewise/TextRearrangement-v0", seed=3, max_steps=3)
+    for _ in range(2):
+        env.reset()
+        assert [env.step("dance")[3] for _ in range(3)] == [False, False, True]
+
+
+def test_a_closed_environment_refuses_every_action() -> None:
+    env = gymnasium.make("housewise/TextRearrangement-v0", seed=3).unwrapped
+    env.reset()
+    env.close()
+    for action in ("dance", "look at kitchen 0", "mission complete"):
+        with pytest.raises(UserError, match="the environment is closed"):
+            env.step(action)
 
 
 def test_an_episode_is_cut(env: gymnasium.Env[str, str]) -> None:

@@ -15,6 +15,7 @@ from gymnasium.utils.env_checker import check_env
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from housewise.core.errors import UserError
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
 from housewise.worlds.house.geometry import yaw_from_rotation
 from housewise.worlds.house.preferences import HousePreferences, load_preferences
@@ -91,6 +92,47 @@ def test_reset_uses_the_start_of_the_episode(toy: RearrangementTask) -> None:
     assert observation["holding"] == 0
     assert info["event"] == "" and info["grab"] is None and info["holding"] is None
     assert info["steps"] == 0 and info["success_rate"] == 0.0
+
+
+@pytest.mark.parametrize("degrees", [-95.0, 86.0, 1000.0, 1e30, float("nan")])
+def test_a_camera_that_looks_too_far_down_is_refused(toy: RearrangementTask, degrees: float) -> None:
+    with pytest.raises(UserError, match="look_down must be from -85 to 85 degrees"):
+        env_of(toy, look_down=np.deg2rad(degrees))
+
+
+@pytest.mark.parametrize("degrees", [-85.0, 85.0])
+def test_the_first_observation_at_the_limits_is_in_the_space(toy: RearrangementTask, degrees: float) -> None:
+    env = env_of(toy, look_down=np.deg2rad(degrees))
+    assert env.reset()[0] in env.observation_space
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"width": 0}, "width and height"),
+        ({"height": -1}, "width and height"),
+        ({"field_of_view": 3.2}, "field_of_view"),
+        ({"field_of_view": float("nan")}, "field_of_view"),
+        ({"min_depth": 5.0}, "min_depth"),
+    ],
+)
+def test_an_impossible_camera_is_refused(wrong: dict[str, Any], message: str) -> None:
+    with pytest.raises(UserError, match=f"camera: .*{message}"):
+        Camera(**wrong)
+
+
+def test_what_is_handed_out_can_be_changed_without_an_effect(env: RearrangementEnv) -> None:
+    observation = env.step(LowLevelAction.TURN_LEFT)[0]
+    rgb, saved = env.render(), env.state
+    for name in ("rgb", "depth", "instance", "semantic"):
+        observation[name][:] = 0
+    env.render()[:] = 0
+    env.state.observation.rgb[:] = 0
+    assert rgb.any() and np.array_equal(env.render(), rgb)
+    assert np.array_equal(saved.observation.rgb, rgb) and saved.observation.instance.any()
+    env.restore(saved)
+    saved.observation.rgb[:] = 0
+    assert np.array_equal(env.render(), rgb)
 
 
 def test_an_episode_is_truncated_after_max_steps(toy: RearrangementTask) -> None:

@@ -1,9 +1,11 @@
 """Kinds of objects that can be held out of training: how they were drawn, and that houses and lessons keep to them."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from housewise.core.errors import UserError
 from housewise.experiments.catalogue import bundled_experiments, load_experiment
 from housewise.experiments.personalize import lesson_notes
 from housewise.experiments.personalize.lesson_notes import ADAPTER_RECIPES
@@ -32,6 +34,12 @@ def test_a_fifth_of_all_kinds_and_some_of_every_group() -> None:
 def test_houses_have_objects_of_the_chosen_kinds(kinds: ObjectKinds) -> None:
     categories = {thing.category for seed in range(5) for thing in generated_task(seed, kinds=kinds).episode.objects}
     assert categories & held_out_kinds() == (categories if kinds == "held_out" else set())
+
+
+@pytest.mark.parametrize("kinds", ["held-out", None])
+def test_other_words_for_kinds_are_refused(kinds: Any) -> None:
+    with pytest.raises(UserError, match=r"^kinds: no .*available: all, learned, held_out$"):
+        generated_task(0, kinds=kinds)
 
 
 @pytest.mark.parametrize("invented", [True, pytest.param(False, marks=pytest.mark.slow)])

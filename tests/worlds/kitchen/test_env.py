@@ -5,6 +5,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import housewise  # noqa: F401 (registers it)
+from housewise.core.errors import UserError
 from housewise.worlds.kitchen.env import TextKitchenEnv
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*:UserWarning")
@@ -52,3 +53,28 @@ def test_the_episode_is_truncated():
     env = TextKitchenEnv(max_steps=2)
     env.reset(seed=0)
     assert [env.step(f"Open drawer_{number}")[3] for number in (0, 1)] == [False, True]
+
+
+def test_the_task_of_a_reset_holds_for_one_episode():
+    env = TextKitchenEnv(task=2)
+    (first, start), (_, other) = env.reset(seed=1), env.reset(seed=1, options={"task": 5})
+    assert other["task"] != start["task"]
+    assert env.reset(seed=1, options={"task": None}) == env.reset(seed=1) == (first, start)
+
+
+@pytest.mark.parametrize(("task", "shown"), [(9, "9"), ("5", "'5'"), ([5], r"\[5\]")])
+def test_a_refused_reset_changes_nothing(task, shown):
+    env, twin = TextKitchenEnv(task=2), TextKitchenEnv(task=2)
+    for each in (env, twin):
+        each.reset(seed=1)
+        each.step("Look for bowl")
+    with pytest.raises(UserError, match=rf"there is no task {shown} in the kitchen; use one of \[1, 2"):
+        env.reset(seed=3, options={"task": task})
+    assert env.world.trace.actions == ["Look for bowl"]
+    assert env.reset() == twin.reset()
+
+
+@pytest.mark.parametrize("max_steps", [0, -3, None, "x"])
+def test_an_impossible_limit_of_steps_is_refused(max_steps):
+    with pytest.raises(UserError, match="max_steps must be an integer of 1 or more, not"):
+        gymnasium.make("housewise/TextKitchen-v0", max_steps=max_steps)

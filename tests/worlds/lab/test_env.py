@@ -66,6 +66,29 @@ def test_an_unknown_variant_is_refused_in_one_line() -> None:
     assert str(refused.value) == told + "housewise list variants lists all 70"
 
 
+def test_an_unknown_split_is_refused_at_once() -> None:
+    with pytest.raises(UserError, match=r"split: no 'tests'; did you mean test\? available: training, test"):
+        gymnasium.make("housewise/Lab-v0", split="tests")
+
+
+@pytest.mark.parametrize("action", [(999, 0), (0, 40), (-1, 0), (0, -1)])
+def test_an_action_outside_its_space_is_refused(action: tuple[int, int]) -> None:
+    env = LabEnv("fire_laser__none__simple")
+    env.reset(seed=1)
+    with pytest.raises(UserError, match=r"there is no action .*; use a command from 0 to"):
+        env.step(np.array(action))
+    assert env.run.actions == 0
+
+
+def test_a_refused_reset_changes_nothing() -> None:
+    env, twin = LabEnv(), LabEnv()
+    for each in (env, twin):
+        each.reset(seed=1)
+    with pytest.raises(UserError, match="no variant"):
+        env.reset(seed=2, options={"variant": "nothing"})
+    assert env.reset()[1] == twin.reset()[1]
+
+
 def test_the_rendered_picture_has_marks() -> None:
     env = LabEnv("fire_laser__none__simple")
     observation, _ = env.reset(seed=1)

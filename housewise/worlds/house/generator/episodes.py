@@ -61,8 +61,7 @@ def generate_episode(
         GenerationError: If the house has receptacles for too few categories of the preferences.
         ValueError: If the seed is negative, or the numbers contradict each other.
     """
-    if seed < 0 or not 0 < objects[0] <= objects[1] or not 0 <= misplaced[0] <= misplaced[1] <= objects[1]:
-        raise ValueError(f"cannot make an episode of seed {seed}, objects {objects}, misplaced {misplaced}")
+    _check_counts(seed, objects, misplaced)
     kinds = find_category_places(scene, preferences)
     for attempt in range(_ATTEMPTS):
         episode = _draw_episode(scene, seed, kinds, objects, misplaced, np.random.default_rng([seed, attempt, 1]))
@@ -72,6 +71,17 @@ def generate_episode(
         f"no episode for seed {seed} in {scene.name}: only {len(kinds)} categories have both correct and wrong "
         f"receptacles for {preferences.name!r}; try another house, or add receptacles to the preferences"
     )
+
+
+def _check_counts(seed: int, objects: tuple[int, int], misplaced: tuple[int, int]) -> None:
+    if seed < 0:
+        raise ValueError(f"seed must be 0 or more, not {seed}")
+    if not 0 < objects[0] <= objects[1]:
+        raise ValueError(f"objects must be a minimum of 1 or more and a maximum, such as (5, 10), not {objects}")
+    if not 0 <= misplaced[0] <= misplaced[1]:
+        raise ValueError(f"misplaced must be a minimum of 0 or more and a maximum, such as (3, 7), not {misplaced}")
+    if misplaced[0] > objects[0] or misplaced[1] > objects[1]:
+        raise ValueError(f"misplaced {misplaced} exceeds objects {objects}; lower misplaced or raise objects")
 
 
 def find_category_places(scene: Scene, preferences: Preferences) -> list[CategoryPlaces]:

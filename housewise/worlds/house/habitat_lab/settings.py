@@ -34,7 +34,7 @@ class CameraConfig:
 
     Attributes:
         hfov: Horizontal field of view, degrees.
-        look_down: Angle by which the camera looks down at the start, degrees.
+        look_down: Angle by which the camera looks down at the start, degrees, from -85 to 85.
     """
 
     width: int = Camera.width

@@ -10,6 +10,7 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from housewise.core.errors import UserError
 from housewise.worlds.house.episode import HouseObject
 from housewise.worlds.house.geometry import Pose
 from housewise.worlds.house.navmesh import NavMesh
@@ -44,9 +45,12 @@ class Camera:
 
     Attributes:
         width, height: Size of the image in pixels.
-        field_of_view: Horizontal field of view, radians.
+        field_of_view: Horizontal field of view, radians, less than pi.
         above_floor: Height of the lens above the robot's feet, metres.
         min_depth, max_depth: Range of the depth sensor, metres.
+
+    Raises:
+        UserError: If the image has no pixels, or the field of view or the range is impossible.
     """
 
     width: int = 128
@@ -55,6 +59,14 @@ class Camera:
     above_floor: float = 1.5
     min_depth: float = 0.5
     max_depth: float = 5.0
+
+    def __post_init__(self) -> None:
+        if self.width < 1 or self.height < 1:
+            raise UserError(f"camera: width and height must be 1 or more, not {self.width} and {self.height}")
+        if not 0 < self.field_of_view < np.pi:
+            raise UserError(f"camera: field_of_view must be between 0 and pi radians, not {self.field_of_view}")
+        if not 0 <= self.min_depth < self.max_depth:
+            raise UserError(f"camera: min_depth {self.min_depth} and max_depth {self.max_depth} are no range of metres")
 
 
 @dataclass(frozen=True)
@@ -106,6 +118,10 @@ class Observation:
     rgb: NDArray[np.uint8] = field(default_factory=lambda: np.empty((0, 0, 3), np.uint8))
     depth: NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
     semantic: NDArray[np.int32] = field(default_factory=lambda: np.empty((0, 0), np.int32))
+
+    def copy(self) -> Observation:
+        """Return an observation with arrays of its own."""
+        return Observation(self.instance.copy(), self.rgb.copy(), self.depth.copy(), self.semantic.copy())
 
 
 class Simulator(Protocol):

@@ -101,8 +101,23 @@ def test_one_house_has_many_episodes() -> None:
 def test_the_numbers_of_objects_can_be_set() -> None:
     episode = generate_episode(generate_house(3), 0, load_preferences("esi"), objects=(4, 4), misplaced=(4, 4))
     assert len(episode.objects) == len(episode.misplaced_objects) == 4
-    with pytest.raises(ValueError, match="misplaced"):
-        generate_episode(generate_house(3), 0, load_preferences("esi"), objects=(4, 4), misplaced=(5, 5))
+
+
+@pytest.mark.parametrize(
+    ("numbers", "message"),
+    [
+        ({"objects": (10, 5)}, r"objects must be a minimum of 1 or more and a maximum, .* not \(10, 5\)"),
+        ({"objects": (0, 0)}, r"objects must be a minimum of 1 or more and a maximum, .* not \(0, 0\)"),
+        ({"misplaced": (4, 3)}, r"misplaced must be a minimum of 0 or more and a maximum, .* not \(4, 3\)"),
+        ({"objects": (4, 4), "misplaced": (5, 5)}, "exceeds objects .* lower misplaced or raise objects"),
+        ({"objects": (3, 9), "misplaced": (4, 5)}, "exceeds objects .* lower misplaced or raise objects"),
+    ],
+)
+def test_impossible_numbers_of_objects_are_refused_with_a_remedy(
+    numbers: dict[str, tuple[int, int]], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        generate_episode(generate_house(3), 0, load_preferences("esi"), **numbers)
 
 
 def test_preferences_without_receptacles_give_no_episode() -> None:
