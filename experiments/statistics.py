@@ -110,7 +110,7 @@ def error_over_levels(frame: pd.DataFrame, axis: str, by: Sequence[str]) -> pd.D
     keys = [*dict.fromkeys([*by, MEASURE])]
     means = summarize(frame, [*by, axis])
     rows = [
-        (*_as_tuple(name), standard_error(list(group[MEAN])) if len(group) > 1 else None, len(group))
+        (*_as_tuple(name), standard_error(list(group[MEAN])), len(group))
         for name, group in means.groupby(keys, sort=False)
     ]
     found: pd.DataFrame = import_pandas().DataFrame(rows, columns=[*keys, ERROR, COUNT])
@@ -132,9 +132,7 @@ def _summarize_group(
         kept = float(error[0]) if len(values) == 1 and not np.isnan(error[0]) else None
         return mean, None, kept, int(counted.sum()), 0
     shares = influence(values, weights).tolist()
-    over_episodes = standard_error(shares) if len(values) > 1 else None
-    over_tasks = standard_error(shares, tasks) if len(set(tasks)) > 1 else None
-    return mean, over_episodes, over_tasks, len(values), len(set(tasks))
+    return mean, standard_error(shares), standard_error(shares, tasks), len(values), len(set(tasks))
 
 
 def _as_tuple(name: object) -> tuple[object, ...]:

@@ -179,12 +179,14 @@ def _format_mean(line: Mapping[Any, Any], unit: MeasureUnit, over: str) -> str:
 
 
 def _format_difference(line: pd.Series, unit: MeasureUnit, over: str) -> list[str]:
-    def show(value: float | None, sign: str = "+") -> str:
-        return NONE if value is None or value != value else f"{unit.scale * value:{sign}.{unit.decimals}f}"
+    def show(value: float, sign: str = "+") -> str:
+        return f"{unit.scale * value:{sign}.{unit.decimals}f}"
 
     error, low, high = (line[column] for column in _INTERVALS[over])
     mean = show(line[DIFFERENCE]) + ("" if error is None or error != error else f" ± {show(error, '')}")
-    return [mean, f"{show(low)} to {show(high)}", str(line[EPISODES]), str(line[TASKS])]
+    # Episodes of one task have no interval over tasks.
+    interval = NONE if low is None or low != low else f"{show(low)} to {show(high)}"
+    return [mean, interval, str(line[EPISODES]), str(line[TASKS])]
 
 
 def _describe(results: ResultsTable, over: str) -> str:

@@ -48,6 +48,14 @@ def test_repeats_of_a_task_count_once() -> None:
     assert math.isclose(line["error_over_tasks"], 0.5) and line["error_over_episodes"] < 0.3
 
 
+def test_one_task_has_no_error_over_tasks() -> None:
+    data = frame({"a": [0, 0, 1], "b": [1, 1, 1]}, repeats=3)
+    for line in (summarize(data, ["row"]).iloc[0], paired_differences(data, "row", "a").iloc[0]):
+        assert math.isnan(line["error_over_tasks"] or math.nan) and line["error_over_episodes"] > 0.3
+    (shown,) = format_differences(results(data), TableLayout(rows=("row",)), {"row": ["a"]})
+    assert list(shown.rows[0][1:3]) == ["+66.7", "–"]
+
+
 def test_weights_make_a_mean_over_all_that_was_tried() -> None:
     data = frame({"a": [1.0, 0.0]})
     data["weight"] = [3, 1]
