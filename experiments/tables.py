@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from housewise.core.formatting import plural
 from housewise.core.tables import FittedTable
 from housewise.experiments.experiment_file import MEASURE, SEED, Experiment, TableLayout
 from housewise.experiments.published import published_value
@@ -197,8 +198,10 @@ def _describe(results: ResultsTable, over: str) -> str:
     over = "episodes (in parentheses: over tasks)" if over == "both" else over
     frame = frame[frame["task"] != ""]
     episodes = frame.drop_duplicates([*header.axes, "run", "task", "repeat"])
-    missing = f"; {header.missing_episodes} are missing" if header.missing_episodes else ""
-    return f"Means ± standard errors over {over}; {len(episodes)} episodes of {frame['task'].nunique()} tasks{missing}."
+    verb = "is" if header.missing_episodes == 1 else "are"
+    missing = f"; {header.missing_episodes} {verb} missing" if header.missing_episodes else ""
+    counts = f"{plural(len(episodes), 'episode')} of {plural(frame['task'].nunique(), 'task')}"
+    return f"Means ± standard errors over {over}; {counts}{missing}."
 
 
 def _escape(cell: str) -> str:

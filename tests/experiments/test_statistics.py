@@ -94,6 +94,12 @@ def test_a_control_without_training_seeds_is_compared_with_all_of_them() -> None
     assert [line["difference"] for line in by_seed] == [1.0], "nothing to compare with at the other seeds"
 
 
+def test_episodes_of_other_people_are_not_compared() -> None:
+    people = [frame({"a": [0.0], "b": [1.0]}).assign(person="ada"), frame({"b": [0.4]}).assign(person="ben")]
+    (line,) = paired_differences(pd.concat(people), "row", "a").to_dict("records")
+    assert (line["difference"], line["episode_count"]) == (1.0, 1)
+
+
 def test_episodes_in_which_a_measure_is_undefined_are_not_compared() -> None:
     data = frame({"learned": [0.6, 0.6, 0.6], "silence": [0.0, 0.0, 0.4]})
     data.loc[(data["row"] == "silence") & (data["value"] == 0), "weight"] = 0
@@ -140,6 +146,9 @@ def test_tables_are_read_back_and_shown(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(read.frame, made.frame, check_dtype=False)
     shown = format_results(read)
     assert list(shown.rows[0]) == ["1.0", "50.0 ± 28.9"] and "6 episodes of 3 tasks" in shown.notes[0]
+    one = results(frame({"a": [0.5]}))
+    one = ResultsTable(one.header.model_copy(update={"missing_episodes": 1}), one.frame)
+    assert "; 1 episode of 1 task; 1 is missing." in format_results(one).notes[0]
     assert "| null | 100.0 ± 0.0 |" in shown.markdown
 
 
