@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ from housewise.core.text_files import read_json
 from housewise.experiments.experiment_file import Experiment
 from housewise.experiments.functions import load_function
 from housewise.experiments.grid import Cell
-from housewise.people.memory import Memory
+from housewise.people.memory import Memory, MemoryFolder
 from housewise.rollout.scores import USAGE, Score
 from housewise.rollout.system import find_system
 
@@ -82,20 +82,50 @@ def _score_taker(score: Score) -> Measuring:
 
 def _function_taker(reference: str, function: Callable[..., float | tuple[float, float] | None]) -> Measuring:
     needs_memory = "memory" in inspect.signature(function).parameters
+    remedy = "return a number, or (number, weight), or None where an episode has no value"
 
     def take(name: str, record: Record, memory: Memory | None) -> Iterator[MeasuredValue]:
         found = function(record, memory=memory) if needs_memory else function(record)
         if found is not None:
-            value, weight = found if isinstance(found, tuple) else (found, 1.0)
-            header = record.header
-            measured = MeasuredValue(header.task, header.repetition, name, float(value), float(weight))
-            yield check_finite(measured, reference, "return None where an episode has no value")
+            value, weight = found if isinstance(found, tuple) and len(found) == 2 else (found, 1.0)
+            measured = MeasuredValue(record.header.task, record.header.repetition, name, value, weight)
+            yield _check_numbers(measured, reference, remedy)
 
     return take
 
 
-def check_finite(measured: MeasuredValue, reference: str, remedy: str) -> MeasuredValue:
-    """Return a value of a function.
+def call_function(reference: str, settings: Mapping[str, Any]) -> list[MeasuredValue]:
+    """Return what an experiment's function measures.
+
+    Args:
+        reference: Name of the function.
+        settings: Its arguments.
+
+    Raises:
+        UserError: There is no such function, or it yields what no table can hold.
+    """
+    remedy = "yield (task, repeat, measure, value), with a weight behind it if it has one"
+    found: dict[tuple[Any, ...], MeasuredValue] = {}
+    returned = load_function(reference, "function")(**settings)
+    if not isinstance(returned, Iterable):
+        raise UserError(f"{reference}: returned {returned!r}; {remedy}")
+    for row in returned:
+        try:
+            measured = MeasuredValue(*row)
+            is_duplicate = measured[:3] in found
+        except TypeError as error:
+            raise UserError(f"{reference}: yielded {row!r}; {remedy}") from error
+        if is_duplicate:
+            raise UserError(
+                f"{reference}: yielded two values of {measured.measure} in {measured.task}, repeat {measured.repeat}; "
+                "number the repeats of a task"
+            )
+        found[measured[:3]] = _check_numbers(measured, reference, "leave it out")
+    return list(found.values())
+
+
+def _check_numbers(measured: MeasuredValue, reference: str, remedy: str) -> MeasuredValue:
+    """Return a value of a function, and its weight, as floats.
 
     Args:
         measured: The value.
@@ -103,19 +133,19 @@ def check_finite(measured: MeasuredValue, reference: str, remedy: str) -> Measur
         remedy: What its author can do.
 
     Raises:
-        UserError: The value or its weight is not a finite number, so that no table could be made.
+        UserError: The value or its weight is not a finite number, or the weight is negative.
     """
     for name, number in (("value", measured.value), ("weight", measured.weight)):
         try:
             is_finite = math.isfinite(number)
-        except TypeError:
+        except (TypeError, OverflowError):
             is_finite = False
-        if not is_finite:
+        if not is_finite or (name == "weight" and number < 0):
+            problem = "is negative" if is_finite else "is not a finite number"
             raise UserError(
-                f"{reference}: {name} {number!r} of {measured.measure} in {measured.task} is not a finite number; "
-                f"{remedy}"
+                f"{reference}: {name} {number!r} of {measured.measure} in {measured.task} {problem}; {remedy}"
             )
-    return measured
+    return measured._replace(value=float(measured.value), weight=float(measured.weight))
 
 
 def parse_values(path: Path, measured: Mapping[str, Any]) -> list[MeasuredValue]:
@@ -133,3 +163,9 @@ def read_measured(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict) or not {"settings", "values"} <= found.keys():
         raise DataError(f"{path}: {_NO_VALUES}")
     return found
+
+
+def read_memory(folder: Path) -> Memory | None:
+    """Return the memory that a run started from; None for an empty one, or for those of several people."""
+    people = MemoryFolder(folder).people()
+    return MemoryFolder(folder).load(people[0]) if len(people) == 1 else None

@@ -23,7 +23,7 @@ from housewise.core.provenance import provenance
 from housewise.core.settings import map_texts, merge_nested, nest_value
 from housewise.experiments.episode_provenance import MeasurementOrigin
 from housewise.experiments.experiment_file import Experiment
-from housewise.experiments.functions import check_arguments, load_function
+from housewise.experiments.functions import check_arguments, check_function_file, copy_function_file, load_function
 from housewise.experiments.grid import (
     Cell,
     Grid,
@@ -37,10 +37,11 @@ from housewise.experiments.measured_values import (
     MeasuredValue,
     Measurement,
     Measuring,
-    check_finite,
+    call_function,
     find_measures,
     parse_values,
     read_measured,
+    read_memory,
 )
 from housewise.experiments.published import read_published
 from housewise.experiments.trainings import OpenedTraining, check_run_overrides, check_training_overrides, open_training
@@ -117,6 +118,8 @@ class ExperimentRunner:
         for planned in self.grid.runs:
             if planned.memory_function is not None:
                 load_function(planned.memory_function.function, f"runs.{planned.name}.memory.function")
+                if MemoryFolder(self.folder / planned.folder / MEMORY_AT_START).people():
+                    check_function_file(planned.memory_function.function, self.folder / planned.folder)
             key = planned.model and (planned.model[0].folder, planned.model[1])
             # A model that is trained later is not there yet.
             if planned.model is None:
@@ -208,7 +211,7 @@ class ExperimentRunner:
         """Yield every measure of every finished episode in the folder of a run."""
         if not (run / "episodes").is_dir():
             return
-        memory = _read_memory(run / MEMORY_AT_START)
+        memory = read_memory(run / MEMORY_AT_START)
         for record in read_records(run / "episodes"):
             values = [value for name, measure in self.measures.items() for value in measure(name, record, memory)]
             yield _MeasuredEpisode(record.header.task, MeasurementOrigin.of_episode(record.header), values)
@@ -297,11 +300,12 @@ class ExperimentRunner:
             earlier = read_measured(path)["settings"]
             if other := [key for key in {**settings, **earlier} if settings.get(key) != earlier.get(key)]:
                 raise UserError(f"{path}: measured with other settings ({other[0]}); give another folder with --out")
+            check_function_file(reference, path.parent)
             return
-        function, made = load_function(reference, "function"), provenance()
+        copy_function_file(reference, path.parent)
+        made = provenance()
         with self.observer.watch_training(cell_label(cell)):
-            measured = [MeasuredValue(*value) for value in function(**settings)]
-        values = [check_finite(value, reference, "leave it out") for value in measured]
+            values = call_function(reference, settings)
         write_json(path, {"settings": settings, "values": [value._asdict() for value in values], "made": made})
 
     # Memories
@@ -326,6 +330,7 @@ class ExperimentRunner:
         if planned.memory_function is not None:
             source_function = planned.memory_function
             function = load_function(source_function.function, f"runs.{planned.name}.memory.function")
+            copy_function_file(source_function.function, folder.parent)
             target.save(function(self.settings(planned), **source_function.settings))
         if planned.memory is not None:
             source, count = planned.memory
@@ -390,9 +395,3 @@ def _agent_settings(
 def _parse_override(word: str) -> tuple[str, Any]:
     key, _, value = word.partition("=")
     return key, yaml.safe_load(value)
-
-
-def _read_memory(folder: Path) -> Memory | None:
-    """Return the memory that a run started from; None for an empty one, or for those of several people."""
-    people = MemoryFolder(folder).people()
-    return MemoryFolder(folder).load(people[0]) if len(people) == 1 else None

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from housewise.experiments.experiment_file import SEED
 from housewise.experiments.results_table import (
     COUNT,
     ERROR,
     MEASURE,
-    REPEAT,
     RUN,
     TASK,
     VALUE,
@@ -64,8 +64,9 @@ def paired_differences(frame: pd.DataFrame, axis: str, base: str, by: Sequence[s
     """Return by how much each level of an axis differs from another one, over the episodes that both played.
 
     Differences are those of weighted means. Episodes in which a measure is undefined for either (weight 0, such as the
-    precision of one who never speaks) are left out. If the base was played at one level only of an axis that is pooled,
-    such as a control that needs no training at several training seeds, it is compared with all levels of that axis.
+    precision of one who never speaks) are left out. If the base was played with one seed only and seeds are pooled, such
+    as a control that needs no training at several training seeds, it is compared with all seeds. Levels of other axes,
+    which may change task or person, are compared with the same level of the base.
 
     Args:
         frame: Rows of a results table.
@@ -84,8 +85,8 @@ def paired_differences(frame: pd.DataFrame, axis: str, base: str, by: Sequence[s
         axes.remove(RUN)
     frame = frame[(frame[TASK] != "") & (frame[WEIGHT] != 0)]
     others, based = frame[frame[axis] != base], frame[frame[axis] == base]
-    pooled = {*axes} - {RUN, TASK, REPEAT, MEASURE, *by}
-    axes = [name for name in axes if name not in pooled or based[name].nunique() > 1]
+    if SEED in axes and SEED not in by and based[SEED].nunique() <= 1:
+        axes.remove(SEED)
     pairs = others.merge(based, on=axes, suffixes=("", "_base"))
     keys = [*dict.fromkeys([axis, *by, MEASURE])]
     rows = []
@@ -110,7 +111,7 @@ def error_over_levels(frame: pd.DataFrame, axis: str, by: Sequence[str]) -> pd.D
     keys = [*dict.fromkeys([*by, MEASURE])]
     means = summarize(frame, [*by, axis])
     rows = [
-        (*_as_tuple(name), standard_error(list(group[MEAN])) if len(group) > 1 else None, len(group))
+        (*_as_tuple(name), standard_error(list(group[MEAN])), len(group))
         for name, group in means.groupby(keys, sort=False)
     ]
     found: pd.DataFrame = import_pandas().DataFrame(rows, columns=[*keys, ERROR, COUNT])
@@ -132,9 +133,7 @@ def _summarize_group(
         kept = float(error[0]) if len(values) == 1 and not np.isnan(error[0]) else None
         return mean, None, kept, int(counted.sum()), 0
     shares = influence(values, weights).tolist()
-    over_episodes = standard_error(shares) if len(values) > 1 else None
-    over_tasks = standard_error(shares, tasks) if len(set(tasks)) > 1 else None
-    return mean, over_episodes, over_tasks, len(values), len(set(tasks))
+    return mean, standard_error(shares), standard_error(shares, tasks), len(values), len(set(tasks))
 
 
 def _as_tuple(name: object) -> tuple[object, ...]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from housewise.core.formatting import plural
 from housewise.core.tables import FittedTable
 from housewise.experiments.experiment_file import MEASURE, SEED, Experiment, TableLayout
 from housewise.experiments.published import published_value
@@ -179,12 +180,14 @@ def _format_mean(line: Mapping[Any, Any], unit: MeasureUnit, over: str) -> str:
 
 
 def _format_difference(line: pd.Series, unit: MeasureUnit, over: str) -> list[str]:
-    def show(value: float | None, sign: str = "+") -> str:
-        return NONE if value is None or value != value else f"{unit.scale * value:{sign}.{unit.decimals}f}"
+    def show(value: float, sign: str = "+") -> str:
+        return f"{unit.scale * value:{sign}.{unit.decimals}f}"
 
     error, low, high = (line[column] for column in _INTERVALS[over])
     mean = show(line[DIFFERENCE]) + ("" if error is None or error != error else f" ± {show(error, '')}")
-    return [mean, f"{show(low)} to {show(high)}", str(line[EPISODES]), str(line[TASKS])]
+    # Episodes of one task have no interval over tasks.
+    interval = NONE if low is None or low != low else f"{show(low)} to {show(high)}"
+    return [mean, interval, str(line[EPISODES]), str(line[TASKS])]
 
 
 def _describe(results: ResultsTable, over: str) -> str:
@@ -195,8 +198,10 @@ def _describe(results: ResultsTable, over: str) -> str:
     over = "episodes (in parentheses: over tasks)" if over == "both" else over
     frame = frame[frame["task"] != ""]
     episodes = frame.drop_duplicates([*header.axes, "run", "task", "repeat"])
-    missing = f"; {header.missing_episodes} are missing" if header.missing_episodes else ""
-    return f"Means ± standard errors over {over}; {len(episodes)} episodes of {frame['task'].nunique()} tasks{missing}."
+    verb = "is" if header.missing_episodes == 1 else "are"
+    missing = f"; {header.missing_episodes} {verb} missing" if header.missing_episodes else ""
+    counts = f"{plural(len(episodes), 'episode')} of {plural(frame['task'].nunique(), 'task')}"
+    return f"Means ± standard errors over {over}; {counts}{missing}."
 
 
 def _escape(cell: str) -> str:

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import re
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -75,14 +76,18 @@ def _evaluation_section(phase: Path) -> str:
     # No step was planned where there is no such share.
     shares = {name: row.get("executability") for name, row in figures.items()}
     rows = [
-        f"| {name} | {row['episodes']} | {percent * row['success_rate']:.1f} ± "
-        f"{percent * row['success_rate_stderr']:.1f} "
+        f"| {name} | {row['episodes']} | {percent * row['success_rate']:.1f}{_error(row, percent)} "
         f"| {'–' if shares[name] is None else f'{100 * shares[name]:.1f}'} |"
         for name, row in figures.items()
     ]
     columns = "| tasks | episodes | success, % | steps that could be done, % |"
     head = ["## How good it is", "", columns, "|---|---|---|---|"]
     return "\n".join(["", *head, *rows, ""])
+
+
+def _error(row: Mapping[str, Any], percent: int) -> str:
+    error = row["success_rate_stderr"]
+    return "" if error is None else f" ± {percent * error:.1f}"
 
 
 def _command_section(made_by: str | None) -> str:

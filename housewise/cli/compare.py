@@ -109,6 +109,6 @@ def _print_comparison(found: Comparison, entries: dict[str, list[EpisodeEntry]],
     if found.common > 1:
         print_lines(
             console,
-            "±: standard error; the repeats of a task form one cluster.",
+            "±: standard error over tasks; the repeats of a task form one cluster.",
             "95 % interval: Student's t. > = <: number of episodes in which B is higher, equal, lower.",
         )

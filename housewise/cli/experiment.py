@@ -116,7 +116,8 @@ def experiment(
     made = make_table(found, runner)
     if show and made.frame.empty:
         raise UserError(f"{folder}: nothing has been played there; leave out --show to play it")
-    written = _print(made, chosen, folder, short, console)
+    # A part of what has been played is no reason to replace the files of all of it.
+    written = _print(made, chosen, None if show and only else folder, short, console)
     if kept is not None:
         written += _record(made, replace(runner, experiment=spec), kept)
     for each in written:
@@ -154,7 +155,8 @@ def _split_pair(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _print(made: ResultsTable, spec: Experiment, folder: Path, name: str, console: Console) -> list[Path]:
+def _print(made: ResultsTable, spec: Experiment, folder: Path | None, name: str, console: Console) -> list[Path]:
+    """Print the tables, write them to a folder if there is one, and return the paths of its files."""
     from housewise.core.files import write_text
     from housewise.experiments.tables import format_differences, format_results
 
@@ -163,6 +165,8 @@ def _print(made: ResultsTable, spec: Experiment, folder: Path, name: str, consol
         console.print(each)
         for note in each.notes:
             console.print(Text(note))
+    if folder is None:
+        return []
     markdown = folder / f"{name}.md"
     write_text(markdown, "\n".join(each.markdown for each in tables))
     return [*made.write(folder, name), markdown]

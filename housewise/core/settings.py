@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Annotated, Any
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, PrivateAttr, ValidationInfo
 from pydantic_core import PydanticCustomError
@@ -179,6 +180,21 @@ def map_texts(value: Any, change: Callable[[str], str], deepest: int | None = No
     if isinstance(value, list | tuple):
         return [map_texts(part, change, deepest, depth + 1) for part in value]
     return value
+
+
+def empty_mappings(model: type[BaseModel], defaults: Mapping[str, Any]) -> dict[str, Any]:
+    """Return defaults in which each setting that is a mapping, and no section, is empty: it takes any keys."""
+    found = dict(defaults)
+    for name, field in model.model_fields.items():
+        is_union = get_origin(field.annotation) in (Union, UnionType)
+        for kind in get_args(field.annotation) if is_union else (field.annotation,):
+            inner, origin = found.get(name), get_origin(kind) or kind
+            if isinstance(inner, Mapping) and isinstance(origin, type):
+                if issubclass(origin, Mapping):
+                    found[name] = {}
+                elif issubclass(origin, BaseModel):
+                    found[name] = empty_mappings(origin, inner)
+    return found
 
 
 def setting_paths(base: Mapping[str, Any], prefix: str = "") -> Iterator[str]:

@@ -25,6 +25,7 @@ from housewise.core.redaction import redact_passwords
 from housewise.core.setting_keys import expand_references, find_setting_path, has_references, setting_at, short_key
 from housewise.core.settings import (
     Settings,
+    empty_mappings,
     merge_nested,
     nest_value,
     record_dotted_keys,
@@ -88,12 +89,13 @@ def load_settings(
         UserError: For an unknown key or an invalid value; the message names it and what would be valid.
     """
     literals = Literals()
-    known = plain_defaults(base)
+    defaults = plain_defaults(base)
+    known = empty_mappings(model, defaults)
     path = find_config(file, _system_of(known)) if file else None
     given = OmegaConf.create() if path is None else _own_part(_read_config(path), known)[0]
     user_values = _parse_overrides(overrides)
     try:
-        current: Any = known
+        current: Any = defaults
         by_user: dict[str, Any] = {}
         for part, source, is_users in (
             (literals.hide(dict(advised or {})), "the defaults", False),
@@ -263,7 +265,7 @@ def place_in_sections(
 
     Args:
         given: Values by key. A key that occurs in one section only may be outside of it.
-        base: Defaults, with every existing key.
+        base: Defaults, with every existing key; see ``empty_mappings``.
         source: Where the values are from, for messages.
         current: Values, in their sections, into which the given ones will be merged. Defaults to ``base``.
 

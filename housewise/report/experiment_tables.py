@@ -183,7 +183,7 @@ def _make_row(experiment: tuple[str, ...], name: str, scene: str, episodes: Sequ
     )
     tokens = means["prompt_tokens"] + means["completion_tokens"]
     main = scores[0] if scores else Score("")
-    error = means.get(f"{main.name}_stderr") if len(episodes) > 1 else None
+    error = means.get(f"{main.name}_stderr")
     cells = {
         "episodes": str(len(episodes)),
         **{score.label or score.name: _cell(score, means.get(score.name)) for score in scores[1:]},

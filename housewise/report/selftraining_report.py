@@ -42,7 +42,7 @@ class _Figures(BaseModel):
     """Success of a model on some tasks, in percent."""
 
     success_rate: FiniteFloat = 0.0
-    success_rate_stderr: FiniteFloat = 0.0
+    success_rate_stderr: FiniteFloat | None = None
 
 
 class _Phase(BaseModel):
@@ -62,7 +62,8 @@ class _Phase(BaseModel):
         if self.version >= VERSION:
             for figures in self.evaluation.values():
                 figures.success_rate *= 100
-                figures.success_rate_stderr *= 100
+                if figures.success_rate_stderr is not None:
+                    figures.success_rate_stderr *= 100
         return self
 
 

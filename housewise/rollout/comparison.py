@@ -42,7 +42,7 @@ class Difference:
         a: Mean of A.
         b: Mean of B.
         mean: Mean of the differences B - A.
-        error: Standard error of `mean`, clustered by task, or None for a single episode.
+        error: Standard error of `mean`, clustered by task, or None for a single task.
         low: Lower end of the 95 % interval (Student's t, number of clusters minus one degrees of freedom), or None.
         high: Upper end of the interval, or None.
         degrees: Degrees of freedom.
@@ -225,13 +225,11 @@ def error_and_interval(
 ) -> tuple[float | None, float | None, float | None, int]:
     """Return the clustered standard error of a mean, the ends of its 95 % interval, and the degrees of freedom.
 
-    With 0 degrees of freedom, error and ends are None.
+    With a single cluster, error and ends are None.
     """
-    # With a single cluster, standard_error takes each value as a cluster.
-    degrees = (len(set(clusters)) if len(set(clusters)) > 1 else len(off)) - 1
-    if not degrees:
+    mean, error, degrees = float(off.mean()), standard_error(off.tolist(), clusters), len(set(clusters)) - 1
+    if error is None:
         return None, None, None, degrees
-    mean, error = float(off.mean()), standard_error(off.tolist(), clusters)
     reach = error * float(stdtrit(degrees, 0.5 + _CONFIDENCE / 2))
     return error, mean - reach, mean + reach, degrees
 

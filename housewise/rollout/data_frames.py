@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,10 @@ def runs(folders: Folder | Iterable[Folder]) -> pd.DataFrame:
         summaries = [read_summary(path) for path in find_paths(folder, f"*{FINISHED}")]
         header, results = summaries[0][0], [result for _, result in summaries]
         means = summarize(results, system_scores(header.system), [each.task for each, _ in summaries])
-        figures = {key: value for key, value in means.items() if not isinstance(value, dict)}
+        # Where no run has an error, a column of None would hold objects.
+        figures = {
+            key: math.nan if value is None else value for key, value in means.items() if not isinstance(value, dict)
+        }
         count = {"episodes": figures.pop("episodes"), "failed_episodes": len(find_paths(folder, f"*{FAILED}"))}
         rows.append(({"run": _name(folder), "system": header.system, "agent": header.agent}, count | figures))
         settings.append(flatten_settings(header.settings))

@@ -11,7 +11,7 @@ from typing import Any
 from housewise.core.errors import UserError
 from housewise.core.files import read_bytes, write_bytes, write_json
 from housewise.core.setting_keys import short_key
-from housewise.core.settings import merge_nested, nested_differences, record_user_keys
+from housewise.core.settings import empty_mappings, merge_nested, nested_differences, record_user_keys
 from housewise.core.settings_loading import (
     drop_unknown_keys,
     place_in_sections,
@@ -76,9 +76,10 @@ def parse_saved_settings(
     found = find_system(system)
     try:
         base = _defaults(found)
-        known = content if strict else drop_unknown_keys(content, base)
-        whole = merge_nested(base, place_in_sections(known, base, source))
-        whole = merge_nested(whole, place_in_sections(changes or {}, base, source, whole))
+        keys = empty_mappings(found.Settings, base)
+        known = content if strict else drop_unknown_keys(content, keys)
+        whole = merge_nested(base, place_in_sections(known, keys, source, base))
+        whole = merge_nested(whole, place_in_sections(changes or {}, keys, source, whole))
         made = validate_settings(found.Settings, whole | {"system": system}, trust_code)
         # Saved settings do not say who set a value. Values other than the default count as set by the user.
         record_user_keys(made, nested_differences(whole, base))

@@ -123,7 +123,8 @@ def summarize(
 ) -> dict[str, Any]:
     """Return the mean scores of episodes by name; `<name>_stderr` is the standard error of a mean.
 
-    Scores that no episode has are left out.
+    The error is None where the episodes are of one task. `<name>_episodes` is the number of episodes that have the
+    score, where others do not. Scores that no episode has are left out.
 
     Args:
         results: Results of the episodes.
@@ -134,15 +135,16 @@ def summarize(
         return {"episodes": 0}
     found: dict[str, Any] = {"episodes": len(results)}
     for score in (*scores, *USAGE):
-        if score.name == "tokens" or all(score.value_in(result) is None for result in results):
+        values = [
+            (number, value) for number, result in enumerate(results) if (value := score.value_in(result)) is not None
+        ]
+        if score.name == "tokens" or not values:
             continue
         found[score.name] = score.mean(results)
+        # An episode without weight is part of a weighted mean; it has nothing to add.
+        if score.weight is None and len(values) < len(results):
+            found[f"{score.name}_episodes"] = len(values)
         if score.error:
-            values = [
-                (number, value)
-                for number, result in enumerate(results)
-                if (value := score.value_in(result)) is not None
-            ]
             of = None if tasks is None else [tasks[number] for number, _ in values]
             found[f"{score.name}_stderr"] = standard_error([value for _, value in values], of)
     finish_reasons = sum((Counter(result.usage.finish_reasons) for result in results), Counter())
@@ -166,19 +168,19 @@ def truncation_warning(figures: Mapping[str, Any], limit: str = "max_tokens") ->
     )
 
 
-def standard_error(values: Sequence[float], tasks: Sequence[Hashable] | None = None) -> float:
+def standard_error(values: Sequence[float], tasks: Sequence[Hashable] | None = None) -> float | None:
     """Return the cluster-robust standard error of a mean over episodes (Liang and Zeger, Biometrika 73, 1986).
 
-    Runs of one task are strongly correlated, so each task counts as one cluster.
+    Runs of one task are strongly correlated, so each task counts as one cluster. With a single cluster there is none.
 
     Args:
         values: Values of the episodes.
-        tasks: Task of each episode. None, or one task for all, takes every episode as a cluster of its own.
+        tasks: Task of each episode. None takes every episode as a cluster of its own.
     """
     count = len(values)
-    if count < 2:
-        return 0.0
-    names: Sequence[Hashable] = range(count) if tasks is None or len(set(tasks)) == 1 else tasks
+    names: Sequence[Hashable] = range(count) if tasks is None else tasks
+    if len(set(names)) < 2:
+        return None
     off: dict[Hashable, float] = {}
     for name, distance in zip(names, np.asarray(values, dtype=float) - np.mean(values), strict=True):
         off[name] = off.get(name, 0.0) + float(distance)

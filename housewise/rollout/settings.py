@@ -17,6 +17,7 @@ from housewise.core.settings import (
     MAX_COUNT,
     Settings,
     copy_user_keys,
+    empty_mappings,
     flatten_settings,
     merge_nested,
     record_user_keys,
@@ -149,7 +150,8 @@ class RunSettings(Settings):
     def with_changes(self, **changes: Any) -> Self:
         """Return a copy with other values for some keys, with or without their section; see `place_in_sections`."""
         content = _unredacted_values(self)
-        chosen = place_in_sections(_unredacted_values(changes), content, "the program")
+        keys = empty_mappings(type(self), content)
+        chosen = place_in_sections(_unredacted_values(changes), keys, "the program", content)
         made = validate_settings(type(self), merge_nested(content, chosen))
         copy_user_keys(self, made)
         record_user_keys(made, chosen)

@@ -237,7 +237,8 @@ def _format_row(row: dict[str, Any], scores: Sequence[Score]) -> Iterator[str]:
             yield from ["–"] * (2 if score.error else 1)
             continue
         narrow = score.name in ("plans", "steps", "tokens", "seconds")
-        yield f"{score.in_display_units(value):.{0 if narrow else 1}f}"
+        some = row.get(f"{score.name}_episodes")
+        yield f"{score.in_display_units(value):.{0 if narrow else 1}f}{'' if some is None else f' (n={some})'}"
         if score.error:
-            # A single episode has no standard error.
-            yield f"{score.in_display_units(row[f'{score.name}_stderr']):.1f}" if row["episodes"] > 1 else "–"
+            error = row[f"{score.name}_stderr"]
+            yield "–" if error is None else f"{score.in_display_units(error):.1f}"

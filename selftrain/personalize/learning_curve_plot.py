@@ -24,7 +24,11 @@ def draw_learning_curve(phases: Sequence[dict[str, Any]], path: Path) -> None:
     names = [phase["phase"] for phase in phases]
     for tasks in phases[0]["evaluation"]:
         rows = [phase["evaluation"][tasks] for phase in phases]
-        success, errors = ([100 * row[key] for row in rows] for key in ("success_rate", "success_rate_stderr"))
+        success, errors = (
+            # Episodes of one task have no standard error.
+            [float("nan") if row[key] is None else 100 * row[key] for row in rows]
+            for key in ("success_rate", "success_rate_stderr")
+        )
         axes.errorbar(names, success, yerr=errors, marker="o", capsize=3, label=tasks)
     axes.set_ylabel("success, %")
     axes.grid(axis="y", alpha=0.3)

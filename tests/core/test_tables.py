@@ -64,9 +64,16 @@ def test_what_nobody_has_a_figure_of_is_left_out() -> None:
     columns = ("name", "a", "b", "c")
     shown = printed(FittedTable("t", columns, [("x", "1", "–", ""), ("y", "–", "–", "–")]), 80)
     assert "a" in shown.splitlines()[1].split() and not {"b", "c"} & set(shown.splitlines()[1].split())
-    alone = ROW | {"episodes": 1}
+    alone = ROW | {"episodes": 2, "success_rate_stderr": None}
     run = summary_table({"by_task_set": {"g": alone}, "overall": alone}, Personalize.scores)
     assert "±" not in printed(run, 80).splitlines()[1]
+    assert "12.3 (n=1)" in printed(
+        summary_table(
+            {"by_task_set": {}, "overall": ROW | {"success_rate": 0.123, "success_rate_episodes": 1}},
+            Personalize.scores,
+        ),
+        80,
+    )
 
 
 @pytest.mark.parametrize("width", [50, 60, 80, 200])

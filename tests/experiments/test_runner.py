@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import signal
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -17,7 +18,7 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.core.record import Record
 from housewise.experiments.catalogue import load_experiment
-from housewise.experiments.measured_values import find_measures
+from housewise.experiments.measured_values import call_function, find_measures
 from housewise.experiments.results_table import read_table
 from housewise.experiments.runner import ExperimentRunner
 from housewise.people.house.reaction_notes import reaction_note
@@ -83,6 +84,9 @@ def test_a_part_is_played_and_the_table_says_what_is_missing(file: Path, tmp_pat
     assert "2 episodes of 2 tasks" in told and (tmp_path / "results/mine.csv").is_file()
     told = experiment(tmp_path, "mine.yaml", "--show")
     assert "2 episodes of 2 tasks; 16 are missing" in told and "--quick" not in told
+    whole = (tmp_path / "runs/experiments/mine/mine.json").read_bytes()
+    assert "mine.csv" not in experiment(tmp_path, "mine.yaml", "--show", "--only", "seed=1")
+    assert (tmp_path / "runs/experiments/mine/mine.json").read_bytes() == whole
 
 
 def test_the_table_of_a_small_part_says_so(file: Path, tmp_path: Path) -> None:
@@ -111,9 +115,7 @@ def test_the_table_says_with_which_commits_its_episodes_were_played(
     open_file = os.open
     monkeypatch.setattr(os, "open", open_counted)
     monkeypatch.chdir(tmp_path)
-    call_housewise(
-        "experiment", "mine.yaml", "--only", "planner=scripted", "--only", "seed=1", "--out", "out", "--show", code=0
-    )
+    call_housewise("experiment", "mine.yaml", "--out", "out", "--show", code=0)
     monkeypatch.undo()
     assert [path.name for path in opened].count(record.name) == 1, "each record is read once"
     again = read_table(tmp_path / "out" / "mine.csv").header
@@ -233,6 +235,59 @@ def refuse(folder: Path, *words: str) -> str:
         line = one_line(call_housewise("experiment", "mine.yaml", *words))
     assert not count_episodes(folder)
     return line
+
+
+@pytest.mark.parametrize(
+    "body, message",
+    [
+        ("return 5", "rows:measure: returned 5; yield (task, repeat, measure, value)"),
+        ("yield 't', 0", "rows:measure: yielded ('t', 0); yield (task, repeat, measure, value)"),
+        ("yield 't', 0, 'points', 'x'", "value 'x' of points in t is not a finite number"),
+        ("yield 't', 0, 'points', 1, -1", "rows:measure: weight -1 of points in t is negative"),
+        ("yield 't', 0, 'points', 1\n    yield 't', 0, 'points', 2", "two values of points in t, repeat 0; number"),
+    ],
+)
+def test_rows_of_functions_are_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str
+) -> None:
+    (tmp_path / "rows.py").write_text(f"def measure():\n    {body}\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "rows", raising=False)
+    with pytest.raises(UserError) as error:
+        call_function("rows:measure", {})
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize("value", ["x", (1, 2, 3), (1.0, -1.0), 10**400])
+def test_values_of_measures_are_checked(file: Path, monkeypatch: pytest.MonkeyPatch, value: object) -> None:
+    monkeypatch.setattr(f"{__name__}.unmeasured", lambda record: value)
+    measure = f"[{{mine: {{function: '{__name__}:unmeasured'}}}}]"
+    file.write_text(THREE_PLANNERS.replace("[success_rate, executability, steps]", measure))
+    found = find_measures(load_experiment(file), has_functions=False)
+    with pytest.raises(UserError, match=r"unmeasured: .*; return a number, or "):
+        list(found["mine"]("mine", make_record({"mug": "kitchen 0 shelf 1"}).record, None))
+
+
+def test_a_function_whose_file_has_changed_is_refused(file: Path, tmp_path: Path) -> None:
+    code = tmp_path / "mine_too.py"
+    code.write_text(
+        "from tests.experiments.test_runner import remembering\n\n\n"
+        "def control(**settings):\n    yield 't', 0, 'steps', 1\n"
+    )
+    memory = "{test: {memory: {function: 'mine_too:remembering', settings: {text: mug}}}}"
+    file.write_text(
+        THREE_PLANNERS.replace("{planner: scripted}\n", "{function: 'mine_too:control', settings: {}}\n", 1).replace(
+            "{planner: memory_lookup}", f"{{settings: {{planner: memory_lookup}}, runs: {memory}}}"
+        )
+    )
+    words = ["experiment", "mine.yaml", "--only", "seed=1", "--out", "out", "--only"]
+    for level in ("scripted", "lookup"):
+        experiment(tmp_path, *words[1:], f"planner={level}")
+    experiment(tmp_path, *words[1:], "planner=scripted,lookup")
+    code.write_text(f"{code.read_text()}\n")
+    for level in ("scripted", "lookup"):
+        done = run_module("housewise", [*words, f"planner={level}"], cwd=tmp_path)
+        assert done.returncode and "mine_too.py: has changed since out/" in done.stderr
 
 
 def test_needed_files_are_named(file: Path, tmp_path: Path) -> None:

@@ -48,6 +48,14 @@ def test_repeats_of_a_task_count_once() -> None:
     assert math.isclose(line["error_over_tasks"], 0.5) and line["error_over_episodes"] < 0.3
 
 
+def test_one_task_has_no_error_over_tasks() -> None:
+    data = frame({"a": [0, 0, 1], "b": [1, 1, 1]}, repeats=3)
+    for line in (summarize(data, ["row"]).iloc[0], paired_differences(data, "row", "a").iloc[0]):
+        assert math.isnan(line["error_over_tasks"] or math.nan) and line["error_over_episodes"] > 0.3
+    (shown,) = format_differences(results(data), TableLayout(rows=("row",)), {"row": ["a"]})
+    assert list(shown.rows[0][1:3]) == ["+66.7", "–"]
+
+
 def test_weights_make_a_mean_over_all_that_was_tried() -> None:
     data = frame({"a": [1.0, 0.0]})
     data["weight"] = [3, 1]
@@ -84,6 +92,12 @@ def test_a_control_without_training_seeds_is_compared_with_all_of_them() -> None
     assert (line["difference"], line["episode_count"], line["task_count"]) == (0.5, 6, 2)
     by_seed = paired_differences(data, "row", "silence", ["seed"]).to_dict("records")
     assert [line["difference"] for line in by_seed] == [1.0], "nothing to compare with at the other seeds"
+
+
+def test_episodes_of_other_people_are_not_compared() -> None:
+    people = [frame({"a": [0.0], "b": [1.0]}).assign(person="ada"), frame({"b": [0.4]}).assign(person="ben")]
+    (line,) = paired_differences(pd.concat(people), "row", "a").to_dict("records")
+    assert (line["difference"], line["episode_count"]) == (1.0, 1)
 
 
 def test_episodes_in_which_a_measure_is_undefined_are_not_compared() -> None:
@@ -132,6 +146,9 @@ def test_tables_are_read_back_and_shown(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(read.frame, made.frame, check_dtype=False)
     shown = format_results(read)
     assert list(shown.rows[0]) == ["1.0", "50.0 ± 28.9"] and "6 episodes of 3 tasks" in shown.notes[0]
+    one = results(frame({"a": [0.5]}))
+    one = ResultsTable(one.header.model_copy(update={"missing_episodes": 1}), one.frame)
+    assert "; 1 episode of 1 task; 1 is missing." in format_results(one).notes[0]
     assert "| null | 100.0 ± 0.0 |" in shown.markdown
 
 

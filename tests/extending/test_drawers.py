@@ -65,7 +65,8 @@ def test_it_is_played_and_learns_from_what_is_remembered(played: Path) -> None:
     found = liked(played)
     assert [found[f"drawers-ann-run{run}"] for run in range(3)] == LIKED
     assert len(remembered(played, "ann")) == 18
-    assert json.loads((played / "metrics.json").read_text())["overall"]["liked_stderr"] > 0
+    overall = json.loads((played / "metrics.json").read_text())["overall"]
+    assert overall["liked_stderr"] > 0 and overall["ended"] == {"all put away": 6}
 
 
 @pytest.mark.slow

@@ -59,6 +59,8 @@ def test_a_field_with_the_name_of_a_column_is_kept(tmp_path: Path) -> None:
     run_module("housewise", words, code=0)
     acted = housewise.events(tmp_path / "lab", type="lab_action")
     assert acted["lab_action.number"].tolist() == [*range(1, len(acted) + 1)] != acted["number"].tolist()
+    error = housewise.runs(tmp_path / "lab")["success_stderr"]
+    assert error.dtype == float and error.isna().all(), "a single task"
 
 
 def test_a_run_and_a_folder_of_records_are_accepted(played: Path) -> None:

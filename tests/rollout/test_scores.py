@@ -16,7 +16,7 @@ def test_episodes_of_different_tasks_have_the_usual_error(rates: list[float]) ->
     usual = np.std(rates, ddof=1) / np.sqrt(len(rates))
     assert standard_error(rates) == pytest.approx(usual, abs=1e-9)
     assert standard_error(rates, range(len(rates))) == pytest.approx(usual, abs=1e-9)
-    assert standard_error(rates, ["one task"] * len(rates)) == pytest.approx(usual, abs=1e-9)
+    assert standard_error(rates, ["one task"] * len(rates)) is None
 
 
 @given(values, st.integers(1, 5))
@@ -34,4 +34,12 @@ def test_a_score_that_no_episode_has_is_left_out() -> None:
 
 
 def test_one_episode_has_no_error() -> None:
-    assert standard_error([60.0]) == 0.0
+    assert standard_error([60.0]) is None
+
+
+def test_a_score_that_some_episodes_have_is_counted() -> None:
+    results = [Result(end_reason="complete", scores=scores) for scores in ({"found": 0.5}, {}, {})]
+    found = summarize(results, [Score("found", error=True)], ["a", "b", "c"])
+    assert (found["found"], found["found_episodes"], found["found_stderr"], found["episodes"]) == (0.5, 1, None, 3)
+    results = [Result(end_reason="complete", scores={"found": 0.5}) for _ in range(2)]
+    assert "found_episodes" not in summarize(results, [Score("found")])

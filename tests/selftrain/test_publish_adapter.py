@@ -46,18 +46,20 @@ def test_weights_are_rounded_and_nothing_else_comes_along(adapter: Path, tmp_pat
     ("version", "success"),
     [
         pytest.param({"version": 2}, {"success_rate": 0.6126, "success_rate_stderr": 0.04}, id="shares"),
+        pytest.param({"version": 2}, {"success_rate": 0.6126, "success_rate_stderr": None}, id="one task"),
         pytest.param({}, {"success_rate": 61.26, "success_rate_stderr": 4.0}, id="percent, as before version 2"),
     ],
 )
 def test_the_card_tells_how_good_it_is_and_how_it_was_made(
-    adapter: Path, tmp_path: Path, version: dict[str, int], success: dict[str, float]
+    adapter: Path, tmp_path: Path, version: dict[str, int], success: dict[str, float | None]
 ) -> None:
     row = {"episodes": 20, "executability": 0.987, **success}
     (tmp_path / "evaluation").mkdir()
     (tmp_path / "evaluation" / "metrics.json").write_text(json.dumps({**version, "evaluation": {"test": row}}))
     publish_adapter(adapter, tmp_path / "shipped", "make brain")
     card = (tmp_path / "shipped" / "README.md").read_text()
-    assert card.startswith("# A card") and "| test | 20 | 61.3 ± 4.0 | 98.7 |" in card and "make brain" in card
+    error = "" if success["success_rate_stderr"] is None else " ± 4.0"
+    assert card.startswith("# A card") and f"| test | 20 | 61.3{error} | 98.7 |" in card and "make brain" in card
     publish_adapter(adapter, tmp_path / "shipped", title=r"Cooks \1 # well")
     assert (tmp_path / "shipped" / "README.md").read_text().startswith("# Cooks \\1 # well\n")
 

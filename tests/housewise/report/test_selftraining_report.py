@@ -9,10 +9,12 @@ import pytest
 
 from housewise.core.errors import UserError
 from housewise.core.files import write_json
+from housewise.core.text_files import read_json
 from housewise.report import ReportOptions
 from housewise.report.selftraining_report import is_selftraining_folder, write_selftraining_report
 from housewise.selftrain.examples import write_examples
 from housewise.selftrain.personalize.filters import FilterSettings, apply_filter
+from housewise.selftrain.personalize.learning_curve_plot import draw_learning_curve
 from housewise.selftrain.personalize.record_demonstrations import demonstrations_from_record
 from housewise.systems.personalize.record import read_house_record, read_house_records
 from tests.commands import housewise, one_line
@@ -60,6 +62,15 @@ def learned(run_folder: Path, tmp_path: Path) -> Path:
     settings: dict[str, Any] = {"run": {"model": "local", "person": EVIL}, "iterations": 1}
     write_json(folder / "config.json", settings)
     return folder
+
+
+def test_one_task_has_no_error(learned: Path, tmp_path: Path) -> None:
+    summary: Any = read_json(learned / "summary.json")
+    summary["phases"][1]["evaluation"]["test"]["success_rate_stderr"] = None
+    write_json(learned / "summary.json", summary)
+    page = Page(write_selftraining_report(learned, ReportOptions(film=False)))
+    assert "40.0 ± 2.0 %" in page.text and "70.0 %" in page.text
+    draw_learning_curve(summary["phases"][1:], tmp_path / "curve.png")
 
 
 def test_phases_curves_filters_and_examples(learned: Path) -> None:

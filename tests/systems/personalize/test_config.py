@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
+from pydantic import Field
 
 from housewise.core.errors import UserError
 from housewise.core.literals import Literals
@@ -18,6 +19,7 @@ from housewise.language import ChatModelError, adapters
 from housewise.language.server.openai import OpenAIChatModel
 from housewise.rollout.run import Run
 from housewise.rollout.saved_settings import read_run_settings
+from housewise.rollout.settings import RunSettings
 from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.systems.personalize.settings import PersonalizeSettings, house_settings
 from housewise.systems.personalize.system import Personalize
@@ -50,6 +52,23 @@ def test_later_words_win(tmp_path: Path) -> None:
     # Neighbours in a group keep their values.
     assert config.models.agent.sampling.temperature == 0.3 and config.models.agent.sampling.max_tokens == 160
     assert config.world.controller.max_walk == 50 and config.world.controller.kind == "published"
+
+
+class Bounded(RunSettings):
+    system: str = "bounded"
+    bounds: dict[str, int] = Field(default={"a": 1})
+
+
+def test_a_mapping_with_a_default_takes_any_keys(tmp_path: Path) -> None:
+    file, defaults = tmp_path / "mine.yaml", Bounded().model_dump(mode="json")
+    file.write_text("bounds: {c: 3}\nrepeats: 2\n")
+    found = load_settings(Bounded, defaults, file, overrides=["bounds.b=2"])
+    assert found.bounds == {"a": 1, "b": 2, "c": 3} and found.tasks.repeats == 2
+    assert found.with_changes(bounds={"d": 4}).bounds == {"a": 1, "b": 2, "c": 3, "d": 4}
+    with pytest.raises(UserError, match="bounds"):
+        load_settings(Bounded, defaults, overrides=["bounds.b=x"])
+    with pytest.raises(UserError, match="unknown setting 'b'"):
+        load_settings(Bounded, defaults, overrides=["b=2"])
 
 
 def test_options_of_requests_and_who_set_sampling(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ class Chest(hw.World[str, str]):
         about, value = hw.About(things=(thing,), receptacle=action), 1.0 if liked else -1.0
         note = hw.Note(person=self.memory.person, kind="reaction", text=text, about=about, value=value)
         events = (Put(thing=thing, drawer=action, liked=liked), hw.NoteEvent(note=note))
-        return hw.Step(self.left[0] if self.left else "", events, over=not self.left)
+        return hw.Step(self.left[0] if self.left else "", events, over=not self.left, end_reason="all put away")
 
     def scores(self) -> dict[str, float]:
         return {"liked": self.right / len(THINGS)}
