@@ -54,6 +54,7 @@ class Plan:
         demonstrated: Correct receptacle of each object in a demonstration; see judgement_text.Judgements.
         choice_count: Number of plans that the grammar allowed. None if the model could write any plan.
         summary: Rules that were concluded from the notes for this plan. None if they were not asked for.
+        unjudged: Objects about which the model was asked and no judgement could be read.
     """
 
     steps: tuple[ParsedStep, ...]
@@ -66,6 +67,7 @@ class Plan:
     demonstrated: Mapping[str, str | None] = field(default_factory=dict)
     choice_count: int | None = None
     summary: RuleSummary | None = None
+    unjudged: tuple[str, ...] = ()
 
     @property
     def calls(self) -> tuple[ModelCall, ...]:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from housewise.agent.base import History
 from housewise.agent.personalize.json_judge import judgement_schema, parse_json_judgements
 from housewise.agent.personalize.judging_settings import JudgingSettings
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
@@ -15,6 +16,7 @@ from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm
 from housewise.core.errors import UserError
 from housewise.language.base import ChatRequest, Reply, Sampling
 from housewise.people.house.reaction_notes import reaction_note
+from housewise.systems.personalize.plan_events import make_plan_event
 from housewise.worlds.house.spoken_names import SpokenPlace
 from tests.agent.personalize.helpers import RecordingModel, house, recalled
 
@@ -155,14 +157,25 @@ class CutModel(RecordingModel):
 
 
 @pytest.mark.parametrize(
-    ("reply", "judged"),
+    ("reply", "judged", "unjudged"),
     [
-        (f'{{"mug 1": "{SHELF}", "cap 1": "hall 1 sh', f"mug 1 belongs on {SHELF}."),
-        (f"mug 1: {SHELF}\ncap 1: hall 1 shelf 4", f"mug 1 belongs on {SHELF}."),
-        ("mug 1: hall 1 shelf 4", "mug 1 is where it belongs."),
+        (f'{{"mug 1": "{SHELF}", "cap 1": "hall 1 sh', f"mug 1 belongs on {SHELF}.", ("cap 1",)),
+        (f"mug 1: {SHELF}\ncap 1: hall 1 shelf 4", f"mug 1 belongs on {SHELF}.", ("cap 1",)),
+        ("mug 1: hall 1 shelf 4", "", THINGS),
     ],
 )
-def test_a_judgement_counts_if_the_reply_was_cut_behind_it(reply: str, judged: str) -> None:
+def test_only_judgements_that_were_read_count_if_the_reply_was_cut(
+    reply: str, judged: str, unjudged: tuple[str, ...]
+) -> None:
     model = CutModel(reply, " mission complete")
+    plan = make_llm_planner(model, CONTEXT, config=CONFIG, knowledge=recalled()).plan(house(), [])
+    told = model.requests[1].messages[1].content
+    assert judged in told and "where it belongs" not in told
+    assert plan.unjudged == unjudged
+    assert make_plan_event(plan, History(), house(), [], 0.0).unjudged == [*unjudged]
+
+
+def test_a_reply_without_judgements_leaves_them_out_of_the_prompt_of_the_plan() -> None:
+    model = RecordingModel("I cannot tell.", " mission complete")
     make_llm_planner(model, CONTEXT, config=CONFIG, knowledge=recalled()).plan(house(), [])
-    assert f"{judged}\ncap 1 is where it belongs." in model.requests[1].messages[1].content
+    assert model.requests[1].messages == CONTEXT.messages(house(), recalled())
