@@ -1,8 +1,6 @@
 """Judgements as JSON: the prompt, the schema, the parser, and plans that follow."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -14,11 +12,11 @@ from housewise.agent.personalize.judging_settings import JudgingSettings
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.core.errors import UserError
-from housewise.language.base import ChatRequest, Reply, Sampling
+from housewise.language.base import Sampling
 from housewise.people.house.reaction_notes import reaction_note
 from housewise.systems.personalize.plan_events import make_plan_event
 from housewise.worlds.house.spoken_names import SpokenPlace
-from tests.agent.personalize.helpers import RecordingModel, house, recalled
+from tests.agent.personalize.helpers import CutModel, RecordingModel, house, recalled
 
 NOTES = NotesTemplate.load("notes")
 CONTEXT = NotesContext(NOTES.model_copy(update={"rules": None}))
@@ -147,13 +145,6 @@ def test_settings_that_judgements_in_json_ignore_are_refused(setting: dict[str, 
     (name,) = setting
     with pytest.raises(UserError, match=f"as_json follows all judgements; leave .*{name}.* out"):
         house_settings(settings={"prompt": "notes", "judging": {"as_json": True, **setting}})
-
-
-class CutModel(RecordingModel):
-    """Replies are cut at the limit of tokens."""
-
-    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
-        return [[replace(each, finish_reason="length") for each in part] for part in super().complete(requests)]
 
 
 @pytest.mark.parametrize(
