@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
-from housewise.core.errors import UserError
+from housewise.core.errors import UserCodeError, UserError
 from housewise.core.files import open_new, open_regular
 from housewise.core.record import Event, EventTypes, Failure, Header, Record, Result, UnknownEvent
 from housewise.core.text_files import read_text
@@ -106,8 +107,17 @@ def file_key(name: str) -> str:
 
 
 def format_event(event: Event) -> str:
-    """Return an event as a line of a record, without a line feed."""
-    kind, data = event.type, event.model_dump_json()
+    """Return an event as a line of a record, without a line feed.
+
+    Raises:
+        UserCodeError: It has a value that JSON cannot express.
+    """
+    try:
+        kind, data = event.type, event.model_dump_json()
+    except PydanticSerializationError as error:
+        raise UserCodeError(
+            f"event {event.type}: a value is not one of JSON ({error}); convert it, numpy's with .item() or .tolist()"
+        ) from error
     if isinstance(event, UnknownEvent):
         kind, data = event.kind, json.dumps(event.data, ensure_ascii=False, separators=(",", ":"))
     return f'{{"type":{json.dumps(kind)},"data":{data}}}'
