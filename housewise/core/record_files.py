@@ -203,7 +203,7 @@ def assemble_record(path: Path, lines: Sequence[RecordLine], known: EventTypes) 
         try:
             events.append(line.read(types))
         except ValidationError as error:
-            raise damaged_line_error(path, number, f"{line.type}: {describe_validation_error(error)}") from error
+            raise _misfit_error(path, number, types[line.type], error) from error
     first, last = (events[0], events[-1]) if len(events) > 1 else (None, None)
     inner = tuple(events[1:-1])
     several = any(isinstance(event, Header | Result) for event in inner)
@@ -215,3 +215,14 @@ def assemble_record(path: Path, lines: Sequence[RecordLine], known: EventTypes) 
 def damaged_line_error(path: Path, line: int, why: str) -> UserError:
     """Return the error for a damaged line."""
     return UserError(f"{path}: line {line} is not a record's ({why}); delete the file to run it again")
+
+
+def _misfit_error(path: Path, line: int, kind: type[Event], error: ValidationError) -> UserError:
+    """Return the error for an event that its class refuses, which for a class of a plugin has probably changed."""
+    problem = describe_validation_error(error, in_yaml=False)
+    if kind.__module__.partition(".")[0] == __name__.partition(".")[0]:
+        return damaged_line_error(path, line, f"{kind.type}: {problem}")
+    return UserError(
+        f"{path}: line {line}: event {kind.type} does not fit its class {kind.__module__}.{kind.__qualname__} "
+        f"({problem}); if the class has changed since, let it read the former fields, as by a default for a new one"
+    )
