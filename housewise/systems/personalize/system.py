@@ -51,6 +51,8 @@ from housewise.worlds.house.tasks import resolve_preferences
 
 _REPLAY = "replay"
 _RECORDS = "name the episodes folder of an earlier run with --records"
+_ONE_REPLY = ("saycan", "sayplan", "replay", "demonstrator")
+"""Planners with prompts that have one reply per request, whatever ``sampling.n`` says."""
 _JUDGING = tuple(f"agent.judging.{name}" for name in JudgingSettings.model_fields)
 
 _SECONDS_WITHOUT_GRAMMAR = 150.0
@@ -129,11 +131,17 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
 
     @property
     def ignored_settings(self) -> Sequence[str]:
-        """See System.ignored_settings. The bundled wrappers are those of two planners, and one planner judges."""
+        """See System.ignored_settings.
+
+        The bundled wrappers are those of two planners, and one planner judges. It also tries several replies.
+        """
         chosen = self.settings.agent
         is_ignored = chosen.planner not in ("llm", "replay") and chosen.bundled_wrappers and not chosen.own_wrappers
-        wrappers = ("agent.wrappers",) if is_ignored else ()
-        return wrappers if judges_placements(chosen) else (*wrappers, *_JUDGING)
+        return (
+            *(("agent.wrappers",) if is_ignored else ()),
+            *(() if judges_placements(chosen) else _JUDGING),
+            *(("models.agent.sampling.n",) if chosen.planner in _ONE_REPLY else ()),
+        )
 
     @property
     def expected_seconds(self) -> float | None:
