@@ -55,7 +55,7 @@ class Plan:
         choice_count: Number of plans that the grammar allowed. None if the model could write any plan.
         summary: Rules that were concluded from the notes for this plan. None if they were not asked for.
         written_by_model: Whether the model wrote ``reply``. If not, code wrote it for replays, and it is no model call.
-        unjudged: Objects about which the model was asked and no judgement could be read.
+        unjudged_objects: Objects about which the model was asked and no judgement could be read.
     """
 
     steps: tuple[ParsedStep, ...]
@@ -69,7 +69,7 @@ class Plan:
     choice_count: int | None = None
     summary: RuleSummary | None = None
     written_by_model: bool = True
-    unjudged: tuple[str, ...] = ()
+    unjudged_objects: tuple[str, ...] = ()
 
     @property
     def calls(self) -> tuple[ModelCall, ...]:

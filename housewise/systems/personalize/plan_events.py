@@ -44,7 +44,7 @@ def make_plan_event(
         prior_calls=[_call_record(call) for call in plan.prior_calls],
         scores={action: round(score, 3) for action, score in plan.scores.items()},
         alternatives=list(alternatives),
-        unjudged=list(plan.unjudged),
+        unjudged_objects=list(plan.unjudged_objects),
     )
 
 

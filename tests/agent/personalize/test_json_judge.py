@@ -148,7 +148,7 @@ def test_settings_that_judgements_in_json_ignore_are_refused(setting: dict[str, 
 
 
 @pytest.mark.parametrize(
-    ("reply", "judged", "unjudged"),
+    ("reply", "judged", "unjudged_objects"),
     [
         (f'{{"mug 1": "{SHELF}", "cap 1": "hall 1 sh', f"mug 1 belongs on {SHELF}.", ("cap 1",)),
         (f"mug 1: {SHELF}\ncap 1: hall 1 shelf 4", f"mug 1 belongs on {SHELF}.", ("cap 1",)),
@@ -156,14 +156,14 @@ def test_settings_that_judgements_in_json_ignore_are_refused(setting: dict[str, 
     ],
 )
 def test_only_judgements_that_were_read_count_if_the_reply_was_cut(
-    reply: str, judged: str, unjudged: tuple[str, ...]
+    reply: str, judged: str, unjudged_objects: tuple[str, ...]
 ) -> None:
     model = CutModel(reply, " mission complete")
     plan = make_llm_planner(model, CONTEXT, config=CONFIG, knowledge=recalled()).plan(house(), [])
     told = model.requests[1].messages[1].content
     assert judged in told and "where it belongs" not in told
-    assert plan.unjudged == unjudged
-    assert make_plan_event(plan, History(), house(), [], 0.0).unjudged == [*unjudged]
+    assert plan.unjudged_objects == unjudged_objects
+    assert make_plan_event(plan, History(), house(), [], 0.0).unjudged_objects == [*unjudged_objects]
 
 
 def test_a_reply_without_judgements_leaves_them_out_of_the_prompt_of_the_plan() -> None:
