@@ -35,7 +35,7 @@ _LINE = re.compile(
 
 
 class JsonJudge:
-    """The model judges all open objects in one reply in JSON. An object that it does not judge stays where it is.
+    """The model judges all open objects in one reply in JSON. Objects that it does not judge are left out.
 
     Args:
         model: Model that judges.
@@ -66,7 +66,12 @@ class JsonJudge:
             reply = self._session.ask(prompt, max_tokens=limit, json_schema=schema)
             written = parse_json_judgements(reply.text, things, graph, names)
             calls = (ModelCall(prompt, reply),)
-        judgements = {thing: accept_judgement(each, written.get(thing, each.here)) for thing, each in options.items()}
+        # The plan's prompt states judgements as facts, so that it must have none that the model did not make.
+        judgements = {
+            thing: accept_judgement(each, written.get(thing))
+            for thing, each in options.items()
+            if each.is_decided or thing in written
+        }
         return JudgementResult(judgements, calls)
 
 

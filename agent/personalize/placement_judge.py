@@ -19,7 +19,7 @@ class JudgementResult:
     """Judgements of a model, and how it came to them.
 
     Attributes:
-        judgements: Judgement of every object, in the order of the candidates.
+        judgements: Judgements of objects, in the order of the candidates. Those that could not be read are left out.
         calls: Model calls that produced them.
         compared_scores: Natural-log probability of each placement that was compared (``"mug 1 on shelf 2"``).
     """

@@ -54,6 +54,8 @@ class Plan:
         demonstrated: Correct receptacle of each object in a demonstration; see judgement_text.Judgements.
         choice_count: Number of plans that the grammar allowed. None if the model could write any plan.
         summary: Rules that were concluded from the notes for this plan. None if they were not asked for.
+        written_by_model: Whether the model wrote ``reply``. If not, code wrote it for replays, and it is no model call.
+        unjudged_objects: Objects about which the model was asked and no judgement could be read.
     """
 
     steps: tuple[ParsedStep, ...]
@@ -66,11 +68,14 @@ class Plan:
     demonstrated: Mapping[str, str | None] = field(default_factory=dict)
     choice_count: int | None = None
     summary: RuleSummary | None = None
+    written_by_model: bool = True
+    unjudged_objects: tuple[str, ...] = ()
 
     @property
     def calls(self) -> tuple[ModelCall, ...]:
         """All model calls of this plan, the one that wrote it last."""
-        return (*self.prior_calls, *([ModelCall(self.messages, self.reply)] if self.reply else []))
+        own = (ModelCall(self.messages, self.reply),) if self.reply and self.written_by_model else ()
+        return (*self.prior_calls, *own)
 
     @property
     def all_calls(self) -> tuple[ModelCall, ...]:

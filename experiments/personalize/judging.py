@@ -12,6 +12,7 @@ from housewise.agent.personalize.grammar import plan_grammar
 from housewise.agent.personalize.json_judge import JsonJudge
 from housewise.agent.personalize.judgement_text import Judgements, objects_to_judge, parse_judgements, split_judgements
 from housewise.agent.personalize.placement_candidates import find_candidates
+from housewise.agent.personalize.placement_judge import accept_judgement
 from housewise.agent.personalize.preference_knowledge import PreferenceKnowledge
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.experiments.measured_values import MeasuredValue
@@ -86,7 +87,9 @@ def judge_by_notes(
                 thing: each.places[0] if each.is_decided else each.here for thing, each in options.items()
             }
             if judge is not None:
-                judgements = judge(known, Sampling(temperature=0.0)).judge(lesson.graph, options, (), ()).judgements
+                read = judge(known, Sampling(temperature=0.0)).judge(lesson.graph, options, (), ()).judgements
+                # An object about which nothing could be read stays where it is.
+                judgements = {thing: accept_judgement(each, each.here) for thing, each in options.items()} | dict(read)
             counted.append(Counter(list_verdicts(lesson, judgements)))
             yield from _measure_shares(number, counted[-1])
     yield from measure_success(counted)

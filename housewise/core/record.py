@@ -150,7 +150,7 @@ class Usage(Frozen):
     Attributes:
         prompt_tokens, completion_tokens: Tokens that models read and wrote.
         model_seconds: Seconds spent waiting for models.
-        seconds: Seconds in total.
+        seconds: Seconds in total. Of an interrupted episode, those of the last attempt only.
         finish_reasons: Number of replies by the reason for their end: ``stop`` or ``length`` (cut at a limit).
     """
 

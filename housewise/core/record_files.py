@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
 
-from housewise.core.errors import UserError
+from housewise.core.errors import UserCodeError, UserError
 from housewise.core.files import open_new, open_regular
 from housewise.core.record import Event, EventTypes, Failure, Header, Record, Result, UnknownEvent
 from housewise.core.text_files import read_text
@@ -106,8 +107,17 @@ def file_key(name: str) -> str:
 
 
 def format_event(event: Event) -> str:
-    """Return an event as a line of a record, without a line feed."""
-    kind, data = event.type, event.model_dump_json()
+    """Return an event as a line of a record, without a line feed.
+
+    Raises:
+        UserCodeError: It has a value that JSON cannot express.
+    """
+    try:
+        kind, data = event.type, event.model_dump_json()
+    except PydanticSerializationError as error:
+        raise UserCodeError(
+            f"event {event.type}: a value is not one of JSON ({error}); convert it, numpy's with .item() or .tolist()"
+        ) from error
     if isinstance(event, UnknownEvent):
         kind, data = event.kind, json.dumps(event.data, ensure_ascii=False, separators=(",", ":"))
     return f'{{"type":{json.dumps(kind)},"data":{data}}}'
@@ -193,7 +203,7 @@ def assemble_record(path: Path, lines: Sequence[RecordLine], known: EventTypes) 
         try:
             events.append(line.read(types))
         except ValidationError as error:
-            raise damaged_line_error(path, number, f"{line.type}: {describe_validation_error(error)}") from error
+            raise _misfit_error(path, number, types[line.type], error) from error
     first, last = (events[0], events[-1]) if len(events) > 1 else (None, None)
     inner = tuple(events[1:-1])
     several = any(isinstance(event, Header | Result) for event in inner)
@@ -205,3 +215,14 @@ def assemble_record(path: Path, lines: Sequence[RecordLine], known: EventTypes) 
 def damaged_line_error(path: Path, line: int, why: str) -> UserError:
     """Return the error for a damaged line."""
     return UserError(f"{path}: line {line} is not a record's ({why}); delete the file to run it again")
+
+
+def _misfit_error(path: Path, line: int, kind: type[Event], error: ValidationError) -> UserError:
+    """Return the error for an event that its class refuses, which for a class of a plugin has probably changed."""
+    problem = describe_validation_error(error, in_yaml=False)
+    if kind.__module__.partition(".")[0] == __name__.partition(".")[0]:
+        return damaged_line_error(path, line, f"{kind.type}: {problem}")
+    return UserError(
+        f"{path}: line {line}: event {kind.type} does not fit its class {kind.__module__}.{kind.__qualname__} "
+        f"({problem}); if the class has changed since, let it read the former fields, as by a default for a new one"
+    )

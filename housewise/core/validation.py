@@ -26,9 +26,11 @@ _PROBLEMS = {
     "dict_type": "expected keys and their values",
     "list_type": "expected a list, such as [a, b]",
     "tuple_type": "expected a list, such as [a, b]",
-    "string_type": "expected a text; quote what YAML reads as a number, a date, yes or no",
+    "string_type": "expected a text",
 }
 """Problems by pydantic's type of error, where its own message speaks of Python."""
+_YAML_HINTS = {"string_type": "; quote what YAML reads as a number, a date, yes or no"}
+"""What to do about problems in YAML."""
 
 
 class StrictModel(BaseModel):
@@ -110,7 +112,9 @@ def first_repeated(values: Iterable[str]) -> str | None:
     return next((value for value, count in Counter(values).items() if count > 1), None)
 
 
-def describe_validation_error(error: ValidationError, model: type[BaseModel] | None = None) -> str:
+def describe_validation_error(
+    error: ValidationError, model: type[BaseModel] | None = None, in_yaml: bool = True
+) -> str:
     """Return the first problem of a validation as ``field NAME: what is wrong``, on one line.
 
     An unknown field comes before a missing one, which it may be, misspelled.
@@ -118,11 +122,12 @@ def describe_validation_error(error: ValidationError, model: type[BaseModel] | N
     Args:
         error: What pydantic raised.
         model: Class that was validated, if its fields are to be named where they are what is wrong.
+        in_yaml: Whether the values may be from YAML, where a text that looks like a number needs quotation marks.
     """
     errors = error.errors(include_url=False, include_input=False)
     unknown = [each for each in errors if each["type"] == "extra_forbidden"]
     first = unknown[0] if unknown and errors[0]["type"] == "missing" else errors[0]
-    location, problem = first["loc"], plain_problem(first)
+    location, problem = first["loc"], plain_problem(first, in_yaml)
     if model is not None and first["type"] == "extra_forbidden":
         known = _fields_at(model, location[:-1])
         problem += f"; {suggest_names(str(location[-1]), known)}" if known else ""
@@ -132,9 +137,10 @@ def describe_validation_error(error: ValidationError, model: type[BaseModel] | N
     return excerpt(f"field {field}: {problem}" if field else problem)
 
 
-def plain_problem(problem: ErrorDetails) -> str:
+def plain_problem(problem: ErrorDetails, in_yaml: bool = True) -> str:
     """Return what one of pydantic's problems is, in words of files in place of Python's."""
-    return _PROBLEMS.get(problem["type"], problem["msg"].removeprefix("Value error, "))
+    words = _PROBLEMS.get(problem["type"], problem["msg"].removeprefix("Value error, "))
+    return words + _YAML_HINTS.get(problem["type"], "") if in_yaml else words
 
 
 def _fields_at(model: type[BaseModel], location: Sequence[int | str]) -> list[str]:

@@ -346,10 +346,12 @@ def _index_row(
 def _facts(entries: Sequence[EpisodeEntry], figures: ExperimentTables) -> dict[str, str]:
     """Return the facts that all episodes share, by name. Several values of one fact are listed."""
     headers = [entry.header for entry in entries if entry.header]
+    begun = [header.started for header in headers]
     facts: dict[str, list[Any]] = {
         "system": [header.system for header in headers],
         "seed": [_tasks(header).get("seed", header.seed) for header in headers],
-        "started": [header.started.replace("T", " ")[:16] for header in headers[:1]],
+        # The first one, in whatever order the episodes are listed.
+        "started": [f"{started.replace('T', ' ')[:16]} UTC" for started in sorted(filter(None, begun))[:1]],
     }
     told = {
         name: ", ".join(dict.fromkeys(str(value) for value in values if value not in (None, "")))

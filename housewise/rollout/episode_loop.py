@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 
 from housewise.agent.base import Agent, Decide, Decision, History
 from housewise.core.record import EventWriter, Header, Result, Usage
+from housewise.rollout.world_results import check_final, check_scores
 from housewise.worlds.base import World
 
 O = TypeVar("O")  # noqa: E741 - observations, as the field writes them
@@ -82,7 +83,7 @@ class EpisodeLoop(Generic[O, A]):
             if self._over or (followed and decision.done):
                 ended = self._end_reason if self._over else COMPLETE
                 break
-        result = self._result(ended, time.perf_counter() - began)
+        result = self._result(ended, time.perf_counter() - began, header.system)
         self._writer.write(result)
         return result
 
@@ -118,11 +119,11 @@ class EpisodeLoop(Generic[O, A]):
         self._idle = self._idle + 1 if self._history.cost == before else 0
         return followed
 
-    def _result(self, ended: str, seconds: float) -> Result:
+    def _result(self, ended: str, seconds: float, system: str) -> Result:
         counted = {"plans": self._history.decisions, "steps": self._history.cost, "complete": ended == COMPLETE}
         return Result(
             end_reason=ended,
-            scores={**counted, **self._world.scores()},
+            scores={**counted, **check_scores(self._world.scores(), system)},
             usage=self._usage.model_copy(update={"seconds": seconds}),
-            final=dict(self._world.final()),
+            final=check_final(self._world.final(), system),
         )

@@ -53,7 +53,11 @@ class World(Protocol[O, A_contra]):
         ...
 
     def scores(self) -> Mapping[str, float]:
-        """Return the scores of the episode so far, by the names that its system declares. Defaults to none."""
+        """Return the scores of the episode so far, by the names that its system declares. Defaults to none.
+
+        They are finite numbers. ``plans``, ``complete``, tokens and seconds are measured of every episode; ``steps``
+        are too, unless they are among the scores.
+        """
         return {}
 
     def final(self) -> Mapping[str, Any]:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from housewise.core.errors import UserError
 from housewise.core.files import write_bytes, write_json, write_text
 from housewise.core.folder_locks import exclusive_lock
-from housewise.core.record import Failure, Header, Result, Usage
-from housewise.core.record_files import RecordWriter
+from housewise.core.record import Event, Failure, Header, Result, Usage
+from housewise.core.record_files import RecordLine, RecordWriter, assemble_record
 from housewise.language import adapters
 from housewise.rollout.failures import read_failures
 from housewise.rollout.run import Run
@@ -174,6 +174,23 @@ def test_a_damaged_line_is_named(tmp_path: Path, first: Header, damage: str) -> 
     message = str(refused.value)
     assert message.startswith(f"{path}: line 3 is not a record's")
     assert "\n" not in message and "delete the file" in message
+
+
+def test_an_event_whose_class_has_changed_names_the_class(tmp_path: Path, first: Header) -> None:
+    class Moved(Event):
+        thing: str
+        must: int
+
+    lines = [RecordLine(event.type, event.model_dump()) for event in (first, first, result())]
+    lines[1] = RecordLine("moved", {"thing": "mug 1"})
+    with pytest.raises(UserError) as refused:
+        assemble_record(tmp_path / "a.jsonl", lines, {"moved": Moved})
+    assert "line 2: event moved does not fit its class tests.rollout.test_record_reader." in str(refused.value)
+    assert "(field must: Field required); if the class has changed since" in str(refused.value)
+    lines[1] = RecordLine("moved", {"thing": 3, "must": 1})
+    with pytest.raises(UserError, match=r"\(field thing: expected a text\)") as refused:
+        assemble_record(tmp_path / "a.jsonl", lines, {"moved": Moved})
+    assert "delete" not in str(refused.value)
 
 
 def test_a_record_cut_short_is_named(tmp_path: Path, first: Header) -> None:

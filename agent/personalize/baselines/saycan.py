@@ -90,7 +90,8 @@ class SayCanPlanner:
         scores = scorer.score(ChatRequest(messages, self._sampling), [f"{option}\n" for option in options])
         option = list(options)[sample_index(scores, self._sampling.temperature, self._random)]
         scored = dict(zip(options, scores, strict=True))
-        return Plan(_steps(option, options), option == COMPLETE, messages, Reply(option), scores=scored)
+        steps, reply = _steps(option, options), Reply(option)
+        return Plan(steps, option == COMPLETE, messages, reply, scores=scored, written_by_model=False)
 
     def _choose(self, messages: tuple[Message, ...], options: ActionOptions) -> Plan:
         reply = self._session.ask(messages, grammar=choice_grammar(options, lead="") if self._grounded else None)
@@ -101,8 +102,9 @@ class SayCanPlanner:
             steps = _steps(option, options)
         # The plan's reply is what was carried out, so that it can be replayed: the model's own text, an earlier call,
         # may name an action that was not listed.
-        carried_out = Reply(_UNLISTED if option is None else option)
-        return Plan(steps, option == COMPLETE, messages, carried_out, prior_calls=(ModelCall(messages, reply),))
+        carried_out = Reply(_UNLISTED if option is None else option, reply.finish_reason)
+        calls = (ModelCall(messages, reply),)
+        return Plan(steps, option == COMPLETE, messages, carried_out, calls, written_by_model=False)
 
     def _messages(self, graph: SceneGraph, attempts: Sequence[Attempt], options: ActionOptions) -> tuple[Message, ...]:
         words, steps = self._words, [str(attempt.action) for attempt in attempts if attempt.succeeded]

@@ -72,4 +72,4 @@ class HousewisePlanner(LLMPlanner):
             calls: Model calls that led to it.
         """
         reply = Reply(text.removeprefix(self.context.template.prefix))
-        return replace(self.parse(graph, (), reply), prior_calls=calls)
+        return replace(self.parse(graph, (), reply), prior_calls=calls, written_by_model=False)

@@ -79,6 +79,7 @@ class JudgingPlanner:
             scores=judged.compared_scores,
             alternatives=tuple(others),
             choice_count=choice_count,
+            unjudged_objects=tuple(thing for thing in options if thing not in judged.judgements),
         )
 
     @property

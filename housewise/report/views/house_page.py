@@ -228,6 +228,8 @@ def _plan(plan: PlanEvent, lines: Sequence[ActionEvent], things: Collection[str]
     ending = "mission complete, says the planner" if plan.complete else ""
     if not steps and not plan.complete:
         ending = "no step could be read from this reply"
+    if plan.unjudged_objects:
+        ending = f"{ending}; no judgement could be read of {', '.join(plan.unjudged_objects)}".removeprefix("; ")
     card = PlanCard(
         plan.plan + 1,
         plan.step,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -31,6 +30,7 @@ from housewise.agent.clipr.memory_notes import (
 from housewise.agent.clipr.method_inputs import MethodFunction, MethodInputs
 from housewise.agent.clipr.rules import Rule, parse_rule
 from housewise.core.record import Event, Usage
+from housewise.language.model_timer import ModelTimer
 from housewise.people.memory import About, Memory, Note
 from housewise.people.memory.note import later_time
 from housewise.rollout.note_events import NoteEvent, NoteForgottenEvent
@@ -47,9 +47,18 @@ class CliprAgent:
         inputs: What the method is given.
         topic: Topic of the choices in notes.
         memory: Memory of the person, whose conversation is continued. None to remember nothing.
+        timer: Times the method's model. None counts no time.
     """
 
-    def __init__(self, method: MethodFunction, inputs: MethodInputs, topic: str, memory: Memory | None) -> None:
+    def __init__(
+        self,
+        method: MethodFunction,
+        inputs: MethodInputs,
+        topic: str,
+        memory: Memory | None,
+        timer: ModelTimer | None = None,
+    ) -> None:
+        self._timer = timer or ModelTimer()
         self._method, self._inputs, self._topic, self._memory = method, inputs, topic, memory
         self._play: Play[None] | None = None
         self._question: str | None = None  # the last action, if it was a question
@@ -61,14 +70,14 @@ class CliprAgent:
 
     def decide(self, observation: CliprObservation, history: History[CliprObservation]) -> Decided[CliprAction]:
         """See Agent.decide."""
-        usage, began = self._inputs.inference.language.usage, time.perf_counter()
+        usage, before = self._inputs.inference.language.usage, self._timer.seconds
         usage.tokens = Usage()  # of this decision
         events = self._answer_events(observation)
         said = self._advance(observation)
         while isinstance(said, NewRules | Review):
             events.append(self._rules_event(said) if isinstance(said, NewRules) else ReviewEvent.from_review(said))
             said = self._advance(observation)
-        took = usage.tokens.model_copy(update={"model_seconds": time.perf_counter() - began})
+        took = usage.tokens.model_copy(update={"model_seconds": self._timer.seconds - before})
         if said is None:
             return Decided([], (*events, *self._rule_notes()), True, took)
         return Decided([self._translate(said, events)], tuple(events), False, took)

@@ -23,6 +23,7 @@ from housewise.core.text_files import is_file
 from housewise.language.adapters import adapter_defaults
 from housewise.language.base import ChatModel, Sampling
 from housewise.language.embedder import minilm_folder, shared_minilm
+from housewise.language.model_timer import ModelTimer
 from housewise.people.chat_respondent import ChatRespondent
 from housewise.people.choices.house_profiles import find_profile
 from housewise.people.choices.profiles import PROFILES_FOLDER, Profile, read_profile
@@ -151,7 +152,10 @@ class Clipr(System[CliprSettings]):
         """See System.open."""
         job, models, memory = context.job, context.models, context.memory
         choices, chosen, method = context.job_data, self.settings.agent, METHODS[self.settings.agent.method]
-        language, topic = self._language(job, models, choices.name), note_topic(choices.name)
+        timer, topic = ModelTimer(), note_topic(choices.name)
+        # The person's model, which may be the same one, is not timed.
+        own = {role: timer.wrap(models[role]) for role in ("agent",) if role in models}
+        language = self._language(job, own, choices.name)
         test = tuple(random.Random(job.seed).sample(choices.test, len(choices.test)))
         examples = tuple(replace(each, tier="training") for each in choices.examples)
         training = examples if self.settings.tasks.training else ()
@@ -174,7 +178,7 @@ class Clipr(System[CliprSettings]):
             chosen.max_corrections,
             shared_minilm() if method.needs_embeddings else None,
         )
-        agent = CliprAgent(method.play, inputs, topic, memory)
+        agent = CliprAgent(method.play, inputs, topic, memory, timer)
         # Decisions: questions of the interview; per batch a choice, a review's question and its replay; and the end.
         most = chosen.max_questions + 3 * len(in_turn) + 2
         state = ChoiceInitialState.from_choices(choices, training, test, len(known.dialogue), len(known.rules))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 
 from housewise.agent.base import Decision, History, total_usage
@@ -10,6 +9,7 @@ from housewise.agent.personalize.plan_parser import ParsedStep
 from housewise.agent.personalize.planner import Attempt, Plan, Planner
 from housewise.controller.skills import ActionStatus
 from housewise.core.record import Event
+from housewise.language.model_timer import ModelTimer
 from housewise.rollout.note_events import NoteEvent
 from housewise.systems.personalize.alternative_plans import try_plan
 from housewise.systems.personalize.plan_events import make_plan_event
@@ -29,6 +29,7 @@ class PlannerAgent:
         person: Name of the person whose notes say where objects belong in a demonstration, or None for no such notes.
         asks_model: Whether the planner asks a model. If so, the world counts the steps that the model chose.
         replan_when_blocked: See EpisodeLimits; replies that are not followed are tried in the same way.
+        timer: Times the planner's model. None counts no time.
     """
 
     def __init__(
@@ -38,16 +39,18 @@ class PlannerAgent:
         person: str | None = None,
         asks_model: bool = False,
         replan_when_blocked: bool = True,
+        timer: ModelTimer | None = None,
     ) -> None:
         self._planner, self._world, self._person = planner, world, person
         self._asks_model, self._replan_when_blocked = asks_model, replan_when_blocked
+        self._timer = timer or ModelTimer()
         self._noted_placements: set[tuple[str, str]] = set()
 
     def decide(self, observation: SceneGraph, history: History[SceneGraph]) -> Decision[ParsedStep]:
         """See Agent.decide."""
-        start = time.perf_counter()
+        before = self._timer.seconds
         plan = self._planner.plan(observation, list_attempts(event for step in history.steps for event in step.events))
-        seconds = time.perf_counter() - start
+        seconds = self._timer.seconds - before
         self._world.plans = history.decisions + 1
         robot, replan = self._world.robot, self._replan_when_blocked
         alternatives = [try_plan(other, robot, replan) for other in plan.alternatives]

@@ -93,7 +93,7 @@ class _WrappedPlanner:
         lines = [step.action or step.raw for step in plan.steps]
         text = f"step 1: {format_steps([*lines, *(['mission complete'] if plan.complete else [])])}"
         reply = Reply(text.removeprefix(self._prefix))
-        return replace(plan, messages=(), reply=reply, prior_calls=calls, alternatives=())
+        return replace(plan, messages=(), reply=reply, prior_calls=calls, alternatives=(), written_by_model=False)
 
 
 def _load(name: str) -> Any:

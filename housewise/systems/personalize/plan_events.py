@@ -30,7 +30,7 @@ def make_plan_event(
         history: What happened before the plan.
         observation: Scene graph for which it was made.
         alternatives: Outcomes of the plans that are not followed.
-        seconds: Time that the planner took.
+        seconds: Time that calls of models took.
     """
     return PlanEvent(
         plan=history.decisions,
@@ -44,6 +44,7 @@ def make_plan_event(
         prior_calls=[_call_record(call) for call in plan.prior_calls],
         scores={action: round(score, 3) for action, score in plan.scores.items()},
         alternatives=list(alternatives),
+        unjudged_objects=list(plan.unjudged_objects),
     )
 
 

@@ -108,6 +108,8 @@ class PlanEvent(ReplyRecord, Event):
     """Number of plans among which the model chose. None if it could write any plan, and in earlier records."""
     alternatives: list[AlternativeReply] = Field(default_factory=list)
     """Other replies to the same prompt, if several were sampled."""
+    unjudged_objects: list[str] = Field(default_factory=list)
+    """Objects about which the model was asked as JSON and no judgement could be read."""
 
     @property
     def known_things(self) -> set[str]:

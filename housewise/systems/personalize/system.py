@@ -19,6 +19,7 @@ from housewise.core.record_files import FINISHED, RecordLine
 from housewise.core.text_files import is_file
 from housewise.core.user_code import referenced_file
 from housewise.language.embedder import Embedder, has_minilm, shared_minilm
+from housewise.language.model_timer import ModelTimer
 from housewise.language.replay import ReplayChatModel
 from housewise.people.memory import Memory, MemoryFolder, RulesFile
 from housewise.rollout.episode_loop import EpisodeLimits
@@ -50,6 +51,8 @@ from housewise.worlds.house.tasks import resolve_preferences
 
 _REPLAY = "replay"
 _RECORDS = "name the episodes folder of an earlier run with --records"
+_ONE_REPLY = ("saycan", "sayplan", "replay", "demonstrator")
+"""Planners with prompts that have one reply per request, whatever ``sampling.n`` says."""
 _JUDGING = tuple(f"agent.judging.{name}" for name in JudgingSettings.model_fields)
 
 _SECONDS_WITHOUT_GRAMMAR = 150.0
@@ -128,11 +131,17 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
 
     @property
     def ignored_settings(self) -> Sequence[str]:
-        """See System.ignored_settings. The bundled wrappers are those of two planners, and one planner judges."""
+        """See System.ignored_settings.
+
+        The bundled wrappers are those of two planners, and one planner judges. It also tries several replies.
+        """
         chosen = self.settings.agent
         is_ignored = chosen.planner not in ("llm", "replay") and chosen.bundled_wrappers and not chosen.own_wrappers
-        wrappers = ("agent.wrappers",) if is_ignored else ()
-        return wrappers if judges_placements(chosen) else (*wrappers, *_JUDGING)
+        return (
+            *(("agent.wrappers",) if is_ignored else ()),
+            *(() if judges_placements(chosen) else _JUDGING),
+            *(("models.agent.sampling.n",) if chosen.planner in _ONE_REPLY else ()),
+        )
 
     @property
     def expected_seconds(self) -> float | None:
@@ -222,11 +231,9 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
         sampling = settings.models.agent.sampling.with_seed(job.seed)
         knowledge = None if memory is None else self.knowledge(memory, env.world.scene)
         rules_file = None if memory is None else RulesFile(MemoryFolder.default(settings.memory.folder), memory)
-        planner = self._planner(
-            PlannerContext(
-                task, env, job.seed, context.job_data or models.get("agent"), sampling, knowledge, rules_file
-            )
-        )
+        timer, model = ModelTimer(), context.job_data or models.get("agent")
+        timed = None if model is None else timer.wrap(model)
+        planner = self._planner(PlannerContext(task, env, job.seed, timed, sampling, knowledge, rules_file))
         person = None if memory is None else memory.person
         world = HouseWorld(RobotInHouse(env, self._controller(env)), person)
         world.robot.on_step = lambda steps: context.progress(steps, most, f"plan {world.plans}")
@@ -235,7 +242,7 @@ class Personalize(SharedSimulatorSystem[PersonalizeSettings]):
         setting = make_initial_state(task, settings.world.simulator, name.episode, name.task_set)
         demonstrating_person = person if chosen.demonstrator.note_all_objects else None
         asks_model, replan = self._planner.asks_model, chosen.replan_when_blocked
-        agent = PlannerAgent(planner, world, demonstrating_person, asks_model, replan)
+        agent = PlannerAgent(planner, world, demonstrating_person, asks_model, replan, timer)
         return EpisodeSetup(world, agent, setting, limits)
 
     def knowledge(self, memory: Memory, scene: Scene) -> PreferenceKnowledge:

@@ -45,6 +45,13 @@ class RecordingModel(ReplayChatModel):
         ]
 
 
+class CutModel(RecordingModel):
+    """Replies are cut at the limit of tokens."""
+
+    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
+        return [[replace(each, finish_reason="length") for each in part] for part in super().complete(requests)]
+
+
 class LetterModel(RecordingModel):
     """A server's model, which answers questions with the letter of the option that has certain words."""
 

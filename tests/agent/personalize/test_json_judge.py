@@ -1,22 +1,22 @@
 """Judgements as JSON: the prompt, the schema, the parser, and plans that follow."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from housewise.agent.base import History
 from housewise.agent.personalize.json_judge import judgement_schema, parse_json_judgements
 from housewise.agent.personalize.judging_settings import JudgingSettings
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import PlannerConfig, make_llm_planner
 from housewise.core.errors import UserError
-from housewise.language.base import ChatRequest, Reply, Sampling
+from housewise.language.base import Sampling
 from housewise.people.house.reaction_notes import reaction_note
+from housewise.systems.personalize.plan_events import make_plan_event
 from housewise.worlds.house.spoken_names import SpokenPlace
-from tests.agent.personalize.helpers import RecordingModel, house, recalled
+from tests.agent.personalize.helpers import CutModel, RecordingModel, house, recalled
 
 NOTES = NotesTemplate.load("notes")
 CONTEXT = NotesContext(NOTES.model_copy(update={"rules": None}))
@@ -147,22 +147,26 @@ def test_settings_that_judgements_in_json_ignore_are_refused(setting: dict[str, 
         house_settings(settings={"prompt": "notes", "judging": {"as_json": True, **setting}})
 
 
-class CutModel(RecordingModel):
-    """Replies are cut at the limit of tokens."""
-
-    def complete(self, requests: Sequence[ChatRequest]) -> list[list[Reply]]:
-        return [[replace(each, finish_reason="length") for each in part] for part in super().complete(requests)]
-
-
 @pytest.mark.parametrize(
-    ("reply", "judged"),
+    ("reply", "judged", "unjudged_objects"),
     [
-        (f'{{"mug 1": "{SHELF}", "cap 1": "hall 1 sh', f"mug 1 belongs on {SHELF}."),
-        (f"mug 1: {SHELF}\ncap 1: hall 1 shelf 4", f"mug 1 belongs on {SHELF}."),
-        ("mug 1: hall 1 shelf 4", "mug 1 is where it belongs."),
+        (f'{{"mug 1": "{SHELF}", "cap 1": "hall 1 sh', f"mug 1 belongs on {SHELF}.", ("cap 1",)),
+        (f"mug 1: {SHELF}\ncap 1: hall 1 shelf 4", f"mug 1 belongs on {SHELF}.", ("cap 1",)),
+        ("mug 1: hall 1 shelf 4", "", THINGS),
     ],
 )
-def test_a_judgement_counts_if_the_reply_was_cut_behind_it(reply: str, judged: str) -> None:
+def test_only_judgements_that_were_read_count_if_the_reply_was_cut(
+    reply: str, judged: str, unjudged_objects: tuple[str, ...]
+) -> None:
     model = CutModel(reply, " mission complete")
+    plan = make_llm_planner(model, CONTEXT, config=CONFIG, knowledge=recalled()).plan(house(), [])
+    told = model.requests[1].messages[1].content
+    assert judged in told and "where it belongs" not in told
+    assert plan.unjudged_objects == unjudged_objects
+    assert make_plan_event(plan, History(), house(), [], 0.0).unjudged_objects == [*unjudged_objects]
+
+
+def test_a_reply_without_judgements_leaves_them_out_of_the_prompt_of_the_plan() -> None:
+    model = RecordingModel("I cannot tell.", " mission complete")
     make_llm_planner(model, CONTEXT, config=CONFIG, knowledge=recalled()).plan(house(), [])
-    assert f"{judged}\ncap 1 is where it belongs." in model.requests[1].messages[1].content
+    assert model.requests[1].messages == CONTEXT.messages(house(), recalled())

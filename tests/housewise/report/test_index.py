@@ -122,3 +122,12 @@ def test_main_scores_have_their_unit_and_the_worst_is_first(
     assert all(("<svg" in cell) == (score.unit == "%") for cell in cells)
     assert f'<li class="main"><b>{mean}' in text
     assert ("success rate, percent" in text) == (score.unit == "%")
+
+
+def test_a_run_started_with_its_first_episode_wherever_that_is_listed(tmp_path: Path) -> None:
+    run = foreign_run(tmp_path / "run", "other", [{}, {}, {}])
+    times = ["2026-11-02T10:00:00+00:00", "2026-11-01T23:59:58+00:00", ""]
+    for path, started in zip(sorted((run / "episodes").iterdir()), times, strict=True):
+        with changed_lines(path) as lines:
+            lines[0]["data"]["started"] = started
+    assert "2026-11-01 23:59 UTC" in Page(write_report(run, options=PLAIN)).text

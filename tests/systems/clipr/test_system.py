@@ -68,6 +68,7 @@ def test_scores_follow_from_the_record(tmp_path: Path, small: Path, name: str) -
     assert scores["corrections"] == (sum(not each.right for each in decisions) if name == "cipher_embedding" else 0)
     before = {"clipr": 4 + 1, "adaptive": 4 + 1, "gate": 10, "cipher_embedding": 0, "tidybot": 1}
     assert scores["calls_before_choices"] >= before[name] and scores["calls"] > scores["calls_before_choices"]
+    assert record.result.usage.model_seconds == 0, "sentence embeddings are no model calls"
     assert [event.origin for event in record.of_type(RulesEvent)][:1] == {
         "clipr": ["interview"],
         "adaptive": ["interview"],
@@ -228,6 +229,8 @@ def test_a_chat_model_plays_both_roles(tmp_path: Path, small: Path, server: Chat
     out_of_range = [each for each in decisions if each.action is None]
     assert len(out_of_range) == scores["unreadable"] == 7 and not any(each.right for each in out_of_range)
     agent = [body for body in server.requests if body["model"] == "m"]
-    assert scores["calls"] == len(agent) and record.result.usage.prompt_tokens == 11 * len(agent)
+    usage = record.result.usage
+    assert scores["calls"] == len(agent) and usage.prompt_tokens == 11 * len(agent)
+    assert 0 < usage.model_seconds < usage.seconds
     profile = read_profile("kitchen").topics[0].likes[0]
     assert all(profile not in json.dumps(body) for body in agent), "the model that chooses never sees the profile"

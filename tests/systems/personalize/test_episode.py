@@ -1,4 +1,5 @@
 import json
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -6,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from housewise.agent.personalize.planner import Attempt, Plan
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.agent.personalize.wrappers.compose import make_llm_planner
 from housewise.controller.robot import ACTION_LETTERS, room_anchors
@@ -20,7 +22,7 @@ from housewise.selftrain.personalize.record_demonstrations import demonstrations
 from housewise.systems.personalize.record import read_house_record
 from housewise.systems.personalize.system import Personalize
 from housewise.worlds.house.env import RearrangementEnv, RearrangementTask
-from housewise.worlds.house.scene_graph import ROBOT
+from housewise.worlds.house.scene_graph import ROBOT, SceneGraph
 from housewise.worlds.house.simulator.base import Camera, LowLevelAction
 from housewise.worlds.house.simulator.raycast import RaycastSimulator
 from tests.houses import BEGINNING, MUG_TO_COUNTER, HouseEpisode, PlayedEpisode, header
@@ -316,3 +318,20 @@ def test_a_record_of_an_earlier_version_is_completed_as_far_as_it_tells(toy: Rea
     assert read.scores == {**result.scores, "last_correct_step": played.result.scores["last_correct_step"]}
     found = summarize([read], Personalize.scores)
     assert found["last_correct_step"] > 0 and "efficiency" not in found
+
+
+def test_the_seconds_of_models_are_those_of_their_calls(toy: RearrangementTask, tmp_path: Path) -> None:
+    class Slow:
+        """Asks no model."""
+
+        name = "slow"
+
+        def plan(self, graph: SceneGraph, attempts: Sequence[Attempt]) -> Plan:
+            time.sleep(0.05)
+            return Plan((), complete=True)
+
+    env = RearrangementEnv(RaycastSimulator(None, sensors=("instance",)), [toy], max_steps=10)
+    env.reset()
+    writer = RecordWriter(tmp_path, "played")
+    usage = HouseEpisode(env, Slow(), Controller(env), writer).play(header(toy)).usage
+    assert usage.model_seconds == 0.0 and usage.seconds >= 0.05

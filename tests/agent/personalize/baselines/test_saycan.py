@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from housewise.agent.base import History
 from housewise.agent.personalize.baselines.saycan import SayCanPlanner, SayCanTemplate, sample_index, select_option
 from housewise.agent.personalize.planner import Attempt
 from housewise.core.errors import UserError
 from housewise.language import ChatRequest, Sampling
+from housewise.systems.personalize.plan_events import make_plan_event
 from housewise.worlds.house.high_level_actions import ActionKind, HighLevelAction
 from housewise.worlds.house.scene_graph import SceneGraph, SymbolicObservation
-from tests.agent.personalize.helpers import RecordingModel
+from tests.agent.personalize.helpers import CutModel, RecordingModel
 
 THERE = [
     Attempt(HighLevelAction(ActionKind.GO_TO, "mug 1"), True),
@@ -84,6 +86,14 @@ def test_a_model_that_scores_draws_what_it_finds_likely(graph: SceneGraph) -> No
 def test_a_choice_of_nothing_is_a_step_that_cannot_be_done(graph: SceneGraph) -> None:
     plan = planner(RecordingModel("I would rather not")).plan(graph, [])
     assert plan.steps[0].action is None and plan.steps[0].problem and not plan.complete
+
+
+def test_a_reply_is_counted_once_with_the_reason_for_its_end(graph: SceneGraph) -> None:
+    plan = planner(CutModel("pick up mug 1\nand then", "the mug")).plan(graph, THERE)
+    event = make_plan_event(plan, History(), graph, [], 0.0)
+    assert [call.reply.finish_reason for call in plan.all_calls] == ["length"] == [event.finish_reason]
+    assert (event.prompt_tokens, event.completion_tokens) == (10, 1)
+    assert not planner(Judge("pick up"), score=True).plan(graph, THERE).all_calls
 
 
 def test_an_action_that_is_not_listed_is_not_carried_out_in_a_replay(graph: SceneGraph) -> None:
