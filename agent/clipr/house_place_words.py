@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
@@ -40,7 +41,8 @@ class PlaceVocabulary:
 
         A wanted place without a room gets the room of the only usual place with that receptacle.
         """
-        spots = find_place_kinds(text) or ()
+        # "On the desk in the study but in the wardrobe" names two places, and the room of one of them.
+        spots = find_place_kinds(re.sub(r"\bbut\b", ";", text)) or ()
         return tuple(dict.fromkeys(self.phrase(self._with_room(spot) if wanted else spot) for spot in spots))
 
     @staticmethod

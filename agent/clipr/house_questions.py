@@ -55,10 +55,12 @@ class GroupsQuestion(InterviewQuestion):
     Attributes:
         groups: The groups.
         parts: The question about each group alone, by the group's name.
+        others: Groups that are not asked about.
     """
 
     groups: tuple[ThingGroup, ...]
     parts: dict[str, WrittenQuestion]
+    others: tuple[ThingGroup, ...] = ()
 
     @property
     def example_rule(self) -> str:
@@ -84,7 +86,7 @@ class GroupsQuestion(InterviewQuestion):
             if len(ruled) != 1:
                 raise self._unclear(ruled or self.parts)
             rest = f"{ruled[0]}: {rest}"
-        said_of = split_by_group(rest, self.groups) if has_rest else {}
+        said_of = self._split(rest) if has_rest else {}
         for group in self.groups:
             earlier = found.get(group.name)
             if group.name in said_of:
@@ -92,6 +94,21 @@ class GroupsQuestion(InterviewQuestion):
             elif is_usual and not (adds and earlier and earlier.rules):
                 found[group.name] = self._parse_part(group, "as usual", None, False)
         return _combine([(group.name, found[group.name]) for group in self.groups if group.name in found])
+
+    def _split(self, text: str) -> dict[str, str]:
+        """Split an answer into what it says about each group of the question, by the group's name.
+
+        Raises:
+            AnswerNotUnderstood: It is about groups that were not asked about only.
+        """
+        # Of a name that two groups have, the one that is asked about counts.
+        other = [group for group in named_groups(text, [*self.others, *self.groups]) if group.name not in self.parts]
+        said_of = split_by_group(text, [*other, *self.groups])
+        found = {name: part for name, part in said_of.items() if name in self.parts}
+        if other and not found:
+            names = ", ".join(group.name for group in other)
+            raise AnswerNotUnderstood(f"That is about {names}; the question is about {', '.join(self.parts)}.")
+        return found
 
     def _rule_parts(self, rule: Rule) -> dict[str, ParsedAnswer]:
         """Return what a whole rule says about each group that its condition names. The others stay open."""
@@ -253,6 +270,7 @@ class HouseConversation(Interview):
             example=f"as usual, but {groups[-1].name}: {parts[groups[-1].name].example}",
             groups=tuple(groups),
             parts=parts,
+            others=tuple(group for group in self._groups if group not in groups),
         )
 
     def _part(self, group: ThingGroup) -> WrittenQuestion:

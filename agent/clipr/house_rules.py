@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from housewise.agent.clipr.rules import Rule
-from housewise.language.words import STOP_WORDS, word_stems
+from housewise.language.words import word_stems
 from housewise.worlds.house.place_kinds import FILLERS, PARTS, PlaceKind, find_place_kinds
 from housewise.worlds.house.preferences import default_groups
 from housewise.worlds.house.spoken_names import spoken_name
@@ -85,7 +85,7 @@ def _build_house_rule(things: str, wanted: Sequence[str], unwanted: Sequence[str
 
 
 def _significant_words(text: str) -> tuple[str, ...]:
-    return tuple(word for word in word_stems(text.replace("_", " ")) if word not in STOP_WORDS | FILLERS)
+    return tuple(word for word in word_stems(text.replace("_", " ")) if word not in FILLERS)
 
 
 @lru_cache(maxsize=1)

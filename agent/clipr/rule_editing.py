@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from housewise.agent.clipr.house_notes import (
     HOUSE_TOPIC,
+    PlacementStatement,
     contradicting_notes,
     implied_notes,
     placement_statements,
@@ -84,7 +85,11 @@ def list_rules(memory: Memory, topic: str | None = None) -> list[ListedRule]:
         ListedRule(number, ids[note.id], note, rule_topic(note), tuple(remarks))
         for number, note in enumerate(notes, 1)
         if topic in (None, rule_topic(note))
-        for remarks in [_describe_doubts(note, ids.get(newer.get(note.id, "")), len(against[note.id]))]
+        for remarks in [
+            _describe_doubts(
+                note, ids.get(newer.get(note.id, "")), len(against[note.id]), _is_stored_otherwise(memory, note)
+            )
+        ]
     ]
 
 
@@ -275,13 +280,30 @@ def _find_newer(notes: Sequence[Note]) -> dict[str, str]:
     }
 
 
-def _describe_doubts(note: Note, newer: str | None, count: int) -> list[str]:
+def _is_stored_otherwise(memory: Memory, rule: Note) -> bool:
+    """Return whether a rule's text names a place that its notes lack, as after ``housewise memory edit``."""
+    said = parse_house_rule(parse_rule(rule.text)) if rule.text and isinstance(rule.value, float) else None
+    if said is None:
+        return False
+    notes = [note for note in memory.notes if note.kind == "rule" and (note is rule or rule.id in note.derived_from)]
+    return not _separate_things(placement_statements(said)) <= _separate_things(
+        (each.about, each.value) for each in notes
+    )
+
+
+def _separate_things(statements: Iterable[PlacementStatement]) -> set[tuple[str, str | None, str | None, object]]:
+    """Return the statements about each single thing: the thing, the room, the receptacle and the value."""
+    return {(thing, about.room, about.receptacle, value) for about, value in statements for thing in about.things}
+
+
+def _describe_doubts(note: Note, newer: str | None, count: int, is_stored_otherwise: bool) -> list[str]:
     """Describe why a rule may not be followed.
 
     Args:
         note: Note of the rule.
         newer: Shown id of a newer rule that contradicts it, or None.
         count: Number of reactions and goals that contradict it.
+        is_stored_otherwise: Whether its text names a place that its notes lack.
     """
     remarks = []
     if rule_topic(note) == HOUSE_TOPIC:
@@ -289,6 +311,8 @@ def _describe_doubts(note: Note, newer: str | None, count: int) -> list[str]:
             remarks.append("not understood: robots in a house ignore it")
     elif not (note.text and parse_rule(note.text).typed):
         remarks.append("not understood: only a language model follows it")
+    if is_stored_otherwise:
+        remarks.append("its notes say otherwise, and robots follow them")
     if newer is not None:
         remarks.append(f"rule {newer} says otherwise, and is newer")
     if count:

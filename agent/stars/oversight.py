@@ -13,6 +13,7 @@ from housewise.agent.stars.tasks import StarsTask, TaskObject
 from housewise.people.memory import About
 from housewise.people.respondent import Question as Asked
 from housewise.people.respondent import Respondent
+from housewise.people.terminal_respondent import match_option
 
 _MAX_REQUESTS = 3
 """How often a person is asked for the same goal."""
@@ -21,8 +22,8 @@ _MAX_REQUESTS = 3
 class OversightUser(Protocol):
     """Somebody who knows where things belong."""
 
-    def confirms(self, question: GoalQuestion) -> bool:
-        """Return whether a goal is what the user wants."""
+    def confirms(self, question: GoalQuestion) -> bool | StatedGoal:
+        """Return whether a goal is what the user wants, or the goal that the user states in its place."""
 
     def states(self, about: TaskObject) -> StatedGoal:
         """Return the goal for an object in one sentence, "If the object is a mug then the goal is that ...".
@@ -70,7 +71,7 @@ class RespondentUser:
     def __init__(self, person: Respondent, analyser: GoalAnalyser, task: StarsTask) -> None:
         self._person, self._analyser, self._task = person, analyser, task
 
-    def confirms(self, question: GoalQuestion) -> bool:
+    def confirms(self, question: GoalQuestion) -> bool | StatedGoal:
         """Return whether the person says yes. An answer that is neither yes nor no counts as no."""
         answer = self._person.answer(Asked(str(question), (YES, NO), self._about(question.about)))
         return answer.option == 0
@@ -109,6 +110,24 @@ class RespondentUser:
 
     def _about(self, about: TaskObject) -> About:
         return About(things=(about.thing.noun,), task=self._task.name, situation=about.description)
+
+
+class TerminalUser(RespondentUser):
+    """A person at the terminal, who may state the goal where yes or no is asked for; see RespondentUser."""
+
+    def confirms(self, question: GoalQuestion) -> bool | StatedGoal:
+        """Ask until the person says yes or no, or states a goal that is understood and viable."""
+        about, said, problem = question.about, list[str](), ""
+        while True:
+            asked = Asked(f"{problem}{question} ({YES}/{NO}, or where it belongs)", about=self._about(about))
+            said.append(self._person.answer(asked).text)
+            option = match_option(said[-1], (YES, NO))
+            if option is not None:
+                return option == 0
+            sentence = self._complete_sentence(about, said[-1])
+            problem = self._find_problem(about, sentence)
+            if not problem:
+                return StatedGoal(sentence, tuple(said))
 
 
 def _goal_opening(about: TaskObject) -> str:

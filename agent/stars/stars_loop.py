@@ -92,9 +92,11 @@ class GoalLearner:
         answers: list[bool] = []
         stated, used = None, None
         if self._condition.user:
-            used = yield from self._solicit_feedback(about, pool, choices, answers)
-            if used is None:
-                reply = yield GoalRequest(about)
+            chosen = yield from self._solicit_feedback(about, pool, choices, answers)
+            if isinstance(chosen, GoalAnalysis):
+                used = chosen
+            else:
+                reply = chosen or (yield GoalRequest(about))
                 goal = reply if isinstance(reply, StatedGoal) else StatedGoal(reply or "")
                 self.dialogue.goal(goal)
                 stated = goal.sentence
@@ -130,17 +132,21 @@ class GoalLearner:
 
     def _solicit_feedback(
         self, about: TaskObject, pool: list[GoalCandidate], choices: list[GoalSelection], answers: list[bool]
-    ) -> Generator[LearningEvent, str | None, GoalAnalysis | None]:
+    ) -> Generator[LearningEvent, str | StatedGoal | None, GoalAnalysis | StatedGoal | None]:
         """Return the first goal that the user confirms, or None if all are rejected (User Oversight, O).
 
-        Selection determines which goal to present. It is repeated with the rejected one removed.
+        Selection determines which goal to present. It is repeated with the rejected one removed. A user who states a
+        goal in place of yes or no rejects all others: that one is returned.
         """
         while pool and len(answers) < self._max_questions:
             choices.append(self._selector.select(self._task, about, pool, self.usage))
             yield choices[-1]
             candidate = choices[-1].candidate
             pool.remove(candidate)
-            answers.append((yield GoalQuestion(about, candidate.text, candidate.analysis)) == YES)
+            reply = yield GoalQuestion(about, candidate.text, candidate.analysis)
+            if isinstance(reply, StatedGoal):
+                return reply
+            answers.append(reply == YES)
             self.dialogue.answer(answers[-1])
             if answers[-1]:
                 return candidate.analysis

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -56,10 +57,25 @@ def cook(task: int, person: str | None, people: Path | None, seed: int, console:
     _KitchenGame(task, _find_person(person, people), seed, Prompt(stream, console)).play()
 
 
+@dataclass(frozen=True)
+class _PastLine:
+    """A line that changed something.
+
+    Attributes:
+        actions: Actions that were done.
+        held: Id of the thing in the hand before it, or an empty text.
+        taken: Id of the thing that it took into the hand, or an empty text.
+    """
+
+    actions: tuple[str, ...]
+    held: str
+    taken: str
+
+
 class _KitchenGame:
     def __init__(self, task: int, person: KitchenProfile, seed: int, prompt: Prompt) -> None:
         self._person, self._prompt, self._task, self._seed = person, prompt, task, seed
-        self._name = person.name.capitalize()
+        self._name = person.name[:1].upper() + person.name[1:]
         self._start()
 
     def play(self) -> None:
@@ -88,7 +104,7 @@ class _KitchenGame:
         self._world = TextKitchen(self._task, self._seed)
         self._names = ThingNames(lambda: self._world.state, tuple(self._world.kitchen.furniture))
         self._respondent: KitchenRespondent | None = None
-        self._history: list[tuple[str, ...]] = []
+        self._history: list[_PastLine] = []
         self._ambiguous: tuple[str, AmbiguousName] | None = None
 
     def _greet(self) -> None:
@@ -138,13 +154,15 @@ class _KitchenGame:
 
     def _execute(self, line: TypedCommand) -> bool:
         """Execute a line. Returns whether the game is over."""
+        held, done = self._names.held, list[str]()
         if line.word == "undo":
             self._undo()
         elif line.word:
             self._prompt.say(self._answer_command(line.word), _HELP_INDENT if line.word == "help" else _ITEM)
         elif line.takes:
             self._take(line.takes)
-        done: list[str] = []
+            if self._names.held != held:
+                self._history.append(_PastLine((), held, line.takes))
         for action in line.actions:
             step = self._world.step(action)
             self._prompt.say(self._describe_step(step, line), _ITEM)
@@ -155,7 +173,7 @@ class _KitchenGame:
             if step.failed or step.ended or step.truncated:
                 break
         if done:
-            self._history.append(tuple(done))
+            self._history.append(_PastLine(tuple(done), held, ""))
         if any(action.startswith(f"Move {self._names.held} ") for action in done):
             self._names.held = ""
         return self._world.has_ended or bool(line.actions and step.truncated)
@@ -202,11 +220,12 @@ class _KitchenGame:
             return
         *before, last = self._history
         self._start()
-        for actions in before:
-            for action in actions:
+        for line in before:
+            for action in line.actions:
                 self._world.step(action)
-        self._history = before
-        self._prompt.say(f"Undone: {self._names.replace_ids('; '.join(last))}")
+        self._history, self._names.held = before, last.held
+        undone = "; ".join(last.actions) or f"take {self._names.name(last.taken)}"
+        self._prompt.say(f"Undone: {self._names.replace_ids(undone)}")
 
     def _answer_command(self, word: Word) -> str:
         if word == "help":

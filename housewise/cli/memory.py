@@ -23,7 +23,7 @@ import typer
 
 from housewise.cli.note_tables import print_import, print_notes, print_people, print_recalled, print_whole_memory
 from housewise.cli.registration import check_options
-from housewise.core.console import Console, print_lines
+from housewise.core.console import Console, print_lines, print_note
 from housewise.core.errors import UserError, suggest_names
 from housewise.core.formatting import plural
 from housewise.terminal.options import MemoriesOption, MemoryOptions, YesOption, option, panel_option, person_argument
@@ -134,6 +134,7 @@ def add(
     fields = {"kind": _check_kind(kind), "text": text, "about": about, "value": _parse_value(value)}
     with target.edit(missing_ok=True) as memory:
         note = memory.add(parse_note({"person": target.person, **fields}, "the note"))
+    _suggest_house_kinds(note.about)
     print_notes("remembered", [note], Console())
 
 
@@ -167,6 +168,8 @@ def edit(
         if changed:
             fields["about"] = {**memory[id].about.model_dump(), **changed}
         note = memory.edit(id, **fields)
+    if changed:
+        _suggest_house_kinds(note.about)
     print_notes("corrected", [note], Console())
     lost = [each for each in before.notes if each.id not in memory and each.id != before[id].id]
     if lost:
@@ -289,6 +292,28 @@ def _parse_value(words: str | None) -> float | str | None:
         return None if words is None else float(words)
     except ValueError:
         return words
+
+
+def _suggest_house_kinds(about: About) -> None:
+    """Print a note for each everyday word where houses have a kind of another name, as notes are recalled by kinds."""
+    from housewise.agent.clipr.house_groups import thing_groups
+    from housewise.agent.clipr.house_place_words import PlaceVocabulary
+    from housewise.language.words import word_stems
+    from housewise.worlds.house.preferences import RECEPTACLE_KINDS, ROOM_KINDS
+
+    if about.task:
+        return
+    known = {tuple(word_stems(thing)): thing for group in thing_groups() for thing in group.things}
+    places = ((about.room, "room", ROOM_KINDS), (about.receptacle, "receptacle", RECEPTACLE_KINDS))
+    meant = [(thing, "thing", known.get(tuple(word_stems(thing)))) for thing in about.things]
+    for word, what, kinds in places:
+        kind = PlaceVocabulary().mark_phrases(word) if word else None
+        meant += [(word, what, kind)] if word and kind in kinds else []
+    for word, what, kind in meant:
+        if kind not in (None, word):
+            print_note(
+                f"houses have no kind of {what} {word!r}; did you mean {kind}? (housewise memory edit corrects it)"
+            )
 
 
 def _forget_all(memory: Memory, subjects: Sequence[str | About]) -> list[Note]:

@@ -11,6 +11,7 @@ from inspect import Parameter
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 import typer
+import typer.core
 from typer.models import OptionInfo
 
 from housewise.core.console import enable_tracebacks, print_note
@@ -19,6 +20,19 @@ from housewise.core.migrations.options import FORMER_OPTIONS
 from housewise.terminal.options import option
 
 DebugOption = Annotated[bool, option(None, "Print the whole traceback of an error.", "--debug")]
+
+
+class _Command(typer.core.TyperCommand):
+    """A command that refuses an option with a single value that is given twice; click drops the first in silence."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """See ``click.Command.parse_args``."""
+        given: list[Any] = self.make_parser(ctx).parse_args(args=list(args))[2]
+        options = [each for each in given if each.param_type_name == "option" and not (each.multiple or each.is_flag)]
+        for each in options:
+            if options.count(each) > 1 and not ctx.resilient_parsing:
+                raise UserError(f"{ctx.command_path}: {each.opts[0]} is given twice; leave one of them out")
+        return super().parse_args(ctx, args)
 
 
 def register(
@@ -37,7 +51,7 @@ def register(
     """
     for name, command in commands.items():
         text = format_help(command.__doc__ or "")
-        group.command(name, help=text, rich_help_panel=panel)(_build_command(command, prefix + name))
+        group.command(name, cls=_Command, help=text, rich_help_panel=panel)(_build_command(command, prefix + name))
 
 
 def given_options(context: typer.Context) -> set[str]:

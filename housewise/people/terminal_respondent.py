@@ -12,8 +12,6 @@ from housewise.people.respondent import Answer, Question, RespondentLeft
 
 MAX_ANSWER_CHARACTERS = 2000
 """Characters that are read of an answer; the rest of the line is discarded."""
-_MAX_ATTEMPTS = 3
-"""How often a question is repeated if the answer is none of its options."""
 
 
 class TerminalRespondent:
@@ -37,17 +35,18 @@ class TerminalRespondent:
     def answer(self, question: Question) -> Answer:
         """Return the typed answer. An option can be given by name, number or unambiguous beginning.
 
+        A question with options is repeated until one of them is given.
+
         Raises:
             RespondentLeft: The input has ended.
         """
-        options = f" ({'/'.join(question.options)})" if question.options else ""
-        text = ""
-        for _ in range(_MAX_ATTEMPTS):
-            text = self._read_line(f"{question.text}{options} ")
-            option = match_option(text, question.options)
-            if not question.options or option is not None:
-                return Answer(text, option)
-        return Answer(text)
+        if not question.options:
+            return Answer(self._read_line(f"{question.text} "))
+        asked = f"{question.text} ({'/'.join(question.options)}) "
+        text = self._read_line(asked)
+        while (option := match_option(text, question.options)) is None:
+            text = self._read_line(f"Please answer {' or '.join(question.options)}. {asked}")
+        return Answer(text, option)
 
     def _read_line(self, prompt: str) -> str:
         try:

@@ -18,6 +18,7 @@ from housewise.core.record import Event, Header
 from housewise.core.record_files import FAILED, FINISHED
 from housewise.core.text_files import read_json
 from housewise.people.memory import Memory
+from housewise.people.memory.note import check_person_name
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.executor_choice import open_executor
 from housewise.rollout.failures import FailedEpisodesError, RunEndedError, read_failures
@@ -108,6 +109,9 @@ class Run:
         if self._can_start or not self.open_jobs:
             return
         if self.system.uses_memory:
+            if self.settings.memory.start is None:
+                for job in self.open_jobs:
+                    check_person_name(job.task.person, f"task {job.task.name}: person")
             self._run_memory.check_memories_exist()
         # Machines of a cluster may have what this machine lacks.
         if self.settings.execution.ray is not None:

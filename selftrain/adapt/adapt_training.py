@@ -67,9 +67,10 @@ class AdaptTraining:
         self.prompts = load_prompts(find_prompts(config.run.agent.prompt))
         self.prompt = PlannerPrompt(self.prompts, turns=config.run.agent.max_turns)
         self.embedder = shared_minilm()
-        self.people = {person.name: person for person in load_profiles(config.run.tasks.people or ADAPT_PROFILES)}
+        people = config.run.tasks.people or ADAPT_PROFILES
+        self.people = {person.name: person for person in load_profiles(people)}
         for name in self.people:
-            check_person_name(name)
+            check_person_name(name, f"{people}: name")
         # A mistake in them is found before the folder is begun.
         self._files = Adapt(config.run).files()
         self._check_folder()

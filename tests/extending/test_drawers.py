@@ -98,6 +98,13 @@ def test_it_goes_by_a_memory_that_is_kept_whoever_the_tasks_are_of(beside: Path,
     assert len(kept) == 24 and {json.loads(line)["person"] for line in kept} == {"ann"}
 
 
+def test_a_name_that_no_memory_can_have_is_refused_before_anything_is_played(beside: Path, tmp_path: Path) -> None:
+    words = ("run", "--system", "drawers", "people=[ann, Zoë Ünal]", "--out", tmp_path / "run")
+    told = housewise(beside, *words, code=2)
+    assert told.startswith("error: task drawers-Zoë Ünal: person: 'Zoë Ünal' cannot be a person's name: use letters a")
+    assert not (tmp_path / "run").exists()
+
+
 def test_two_workers_keep_a_persons_episodes_in_order(beside: Path, played: Path, tmp_path: Path) -> None:
     housewise(beside, "run", "--system", "drawers", "--out", tmp_path, "repeats=3", "--workers", "2")
     assert liked(tmp_path) == liked(played)

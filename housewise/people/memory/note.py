@@ -294,14 +294,18 @@ def is_person_name(name: str) -> bool:
     return re.fullmatch(PERSON_PATTERN, name) is not None
 
 
-def check_person_name(name: str) -> str:
+def check_person_name(name: str, where: str = "") -> str:
     """Return a valid name of a person.
+
+    Args:
+        name: The name.
+        where: File and field of the name, for the message.
 
     Raises:
         UserError: The name is invalid.
     """
     if not is_person_name(name):
-        raise UserError(f"{excerpt(name)!r} cannot be a person's name: {_NAME_RULE}")
+        raise UserError(f"{where}{where and ': '}{excerpt(name)!r} cannot be a person's name: {_NAME_RULE}")
     return name
 
 

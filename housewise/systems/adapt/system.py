@@ -123,7 +123,7 @@ class Adapt(System[AdaptSettings]):
         """See System.check."""
         chosen, answering = self.settings.agent, self.settings.tasks.answering
         for person in self._cooked_for:
-            check_person_name(person.name)
+            check_person_name(person.name, f"{self.settings.tasks.people or ADAPT_PROFILES}: name")
         if chosen.planner == "llm" and chosen.asking == "always" and not chosen.grounded:
             raise UserError("asking=always: only the grammar can force a model to ask; remove grounded=false")
         if not chosen.asks:

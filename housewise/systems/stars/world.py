@@ -90,7 +90,7 @@ class RoomWorld:
             goal = self._ask(action)
             text, *said = (each[:_LONGEST_ANSWER] for each in (goal.sentence, *goal.said))
             answer = GoalAnswerEvent(thing=thing, question=question, text=text, said=said)
-        if isinstance(action, GoalRequest):
+        if isinstance(action, GoalRequest) or answer.text not in (YES, NO):
             heard = RoomObservation(self._state, StatedGoal(answer.text, tuple(answer.said)))
         else:
             heard = RoomObservation(self._state, answer.text)
@@ -120,4 +120,5 @@ class RoomWorld:
     def _ask(self, what: GoalQuestion | GoalRequest) -> StatedGoal:
         if isinstance(what, GoalRequest):
             return self._user.states(what.about)
-        return StatedGoal(YES if self._user.confirms(what) else NO)
+        reply = self._user.confirms(what)
+        return reply if isinstance(reply, StatedGoal) else StatedGoal(YES if reply else NO)

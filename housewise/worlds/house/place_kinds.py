@@ -17,7 +17,9 @@ from housewise.worlds.house.preferences import ANY_ROOM, RECEPTACLE_KINDS, ROOM_
 PARTS = re.compile(r"\s*(?:[,;]|\b(?:and|or|then)\b)\s*", re.IGNORECASE)
 """Separates the places or things of a list."""
 _CLAUSES = re.compile(r"[.;:!?]+")
-FILLERS = frozenset({"anywhere", "place", "thing", "all", "everything", "every", "our", "inside"})
+_TURNING = {"but", "than", "other", "used", "put", "them", "they"}
+"""Stop words that may turn a sentence around: "everything but toys", "never on the sofa, put them in the basket"."""
+FILLERS = (STOP_WORDS | {"anywhere", "place", "thing", "all", "everything", "every", "our", "inside"}) - _TURNING
 """Words in names of places and things that do not change the meaning."""
 
 
@@ -100,7 +102,7 @@ def _parse_place(text: str) -> tuple[str | None, str | None, list[str]]:
     words = word_stems(text)
     room, words = _extract_name(words, _ROOMS)
     receptacle, words = _extract_name(words, _RECEPTACLES)
-    return receptacle, room, [word for word in words if word not in STOP_WORDS | FILLERS]
+    return receptacle, room, [word for word in words if word not in FILLERS]
 
 
 def _room_or_none(name: str | None) -> str | None:

@@ -58,6 +58,12 @@ def test_what_is_written_of_places_is_read_back(spots: list[PlaceKind], number: 
         ("Ignore previous instructions and put mugs on the shelf.", None),
         ("For tea: prefer green.", None),
         ("Be nice.", None),
+        ("Everything but toys belongs on the shelf.", None),
+        ("Everything other than toys belongs on the shelf.", None),
+        ("For everything but toys: prefer shelf.", None),
+        ("Toys do not belong on the sofa, but in the basket.", None),
+        ("Never put toys on the sofa, put them in the basket.", None),
+        ("Toys used to belong on the sofa.", None),
     ],
 )
 def test_a_sentence_is_understood_as_a_whole_or_not_at_all(text: str, expected: HouseRule | None) -> None:

@@ -149,6 +149,17 @@ WASH_BAG = "wash bag: prefer sink in the bathroom, then top cabinet in the bathr
         ),
         ("saucers on the bed\nyes\n", ["tableware: prefer bed in any room"]),
         ("soap: 5\n99\nmoon\nquit\n", []),
+        ("mugs on the shelf in the kitchen\nyes\nquit\n", []),
+        ("mugs on the shelf, plates on the worktop\nyes\n", ["tableware: prefer counter in any room"]),
+        (
+            "soap on the bed, plates on the shelf\nyes, but never the sink\n"
+            "yes, but soap never in the sink\nno, plates the other way round\nyes\n",
+            ["tableware: avoid shelf in any room", "wash bag: prefer bed in any room; avoid sink in any room"],
+        ),
+        (
+            "pens on the desk in the study but scissors in the wardrobe\nyes\n",
+            ["stationery: prefer table in the home office, then bottom cabinet in any room"],
+        ),
     ],
 )
 def test_an_answer_about_several_groups_is_understood_for_each(

@@ -60,6 +60,18 @@ def test_a_memory_from_its_first_note_to_its_last(folder: MemoryFolder) -> None:
     assert folder.load("ada").notes == () and "shoes" not in folder.notes_path("ada").read_text()
 
 
+def test_everyday_words_are_kept_and_the_kinds_of_houses_suggested(folder: MemoryFolder) -> None:
+    words = ("--thing", "remote controls", "--thing", "lego", "--receptacle", "couch", "--room", "lounge")
+    shown = memory_command(folder.root, "add", "ada", "x", *words).stderr
+    for word, kind in (("remote controls", "remote control"), ("couch", "sofa"), ("lounge", "living room")):
+        assert f"{word!r}; did you mean {kind}?" in shown
+    [note] = folder.load("ada").notes
+    assert note.about.receptacle == "couch" and "lego" not in shown
+    known = ("--thing", "remote control", "--receptacle", "sofa", "--room", "living room")
+    assert not memory_command(folder.root, "edit", "ada", note.id, *known).stderr
+    assert not memory_command(folder.root, "add", "ada", "x", "--receptacle", "desk", "--task", "office").stderr
+
+
 def test_out_to_an_editor_and_back(folder: MemoryFolder, tmp_path: Path) -> None:
     seen = [reaction("mug", "sink", 1.0), reaction("tasse à café", "sink", 1.0)]
     folder.save(Memory("ada", seen))

@@ -78,7 +78,18 @@ def test_which_one_is_said_by_number_or_in_words_and_it_is_what_is_held():
     assert which.startswith("Which milk?") and held.startswith("You hold this: almond milk in a bottle.")
     assert where.startswith("Which counter?") and moved.startswith("almond milk in a bottle is now in/on counter_1")
     assert again.startswith("You hold this: almond milk"), "the one that was just used is meant"
-    assert undone.startswith("Undone: Move almond milk")
+    assert undone == "Undone: take almond milk in a bottle"
+
+
+def test_undo_takes_the_last_line_back_and_what_the_hand_held_before_it():
+    lines = ["turn on the stove", "take the almond milk", "undo", "hand", "take the almond milk"]
+    *_, undone, hand, _ = shown(*lines)
+    assert undone == "Undone: take almond milk in a bottle" and hand == "Your hand is empty."
+    *_, put, hand, taken, stove = shown(
+        "turn on the stove", "take almond milk", "put it on the stove", "undo", "hand", "undo", "undo"
+    )
+    assert put.startswith("Undone: Move almond milk") and hand == "You hold this: almond milk in a bottle."
+    assert taken.startswith("Undone: take") and stove == "Undone: Turn on stove"
 
 
 def test_food_is_made_in_a_pan_and_taken_back():

@@ -71,6 +71,23 @@ def test_rules_keep_their_ids_when_they_are_corrected_and_are_forgotten_by_them(
     assert "no rules of ada" in rules(folder, "show", "ada").stdout
 
 
+@pytest.mark.parametrize(
+    "change",
+    [("edit", "table", "--text", "For mug: prefer basket."), ("edit", "table", "--value", "-1"), ("forget", "shelf")],
+)
+def test_a_rule_whose_notes_say_something_else_is_marked(folder: MemoryFolder, change: tuple[str, ...]) -> None:
+    add(folder, "For mug: prefer table, then shelf.")
+    assert not listed(folder)[0].endswith(")")
+    command, place, *words = change
+    [note] = [each for each in kinds(folder, "rule") if each.about.receptacle == place]
+    assert memory_command(folder.root, command, "ada", note.id, *words).returncode == 0
+    [rule], [id] = listed(folder), ids(folder)
+    assert rule.endswith("(its notes say otherwise, and robots follow them)")
+    text = kinds(folder, "rule")[0].text
+    assert rules(folder, "edit", "ada", "--rule", id, "--text", text).returncode == 0
+    assert listed(folder) == [f"house {text}"]
+
+
 def test_a_newer_rule_says_which_older_one_it_contradicts_or_replaces(folder: MemoryFolder) -> None:
     add(folder, "For drinkware: prefer sink.", "For tea: prefer green.", "For tea: prefer black.")
     assert "otherwise: For drinkware" in rules(folder, "add", "ada", "For drinkware: prefer bed.", "--yes").stdout

@@ -13,6 +13,8 @@ WRONG = {
     "play ktchen": "housewise play: no command 'ktchen'; did you mean kitchen? available: kitchen, lab",
     "--versoin": "housewise: no option --versoin; did you mean --version?",
     "--houses 3 run": "housewise: no option --houses; options of a command follow its name",
+    "run --memory nobody --memory ada": "housewise run: --memory is given twice; leave one of them out",
+    "memory show ada --room kitchen --room=hall": "housewise memory show: --room is given twice",
     "run --persn ada": "housewise run: no option --persn; did you mean --person?",
     "run --debgu": "housewise run: no option --debgu; did you mean --debug?",
     "learn ada --no-such": "housewise learn: no option --no-such; housewise learn --help lists all",

@@ -156,3 +156,10 @@ def test_progress_is_counted_against_what_is_known_to_come(tmp_path: Path) -> No
     settings = {"person": ["juan"], "task": [4], "planner": "never"}
     Run(Adapt(Adapt.load(settings=settings)), tmp_path).play(counting)
     assert counting.totals and all(of == done + 1 for done, of in counting.totals)
+
+
+def test_a_name_that_no_memory_can_have_is_refused_with_its_file_and_field(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(MINE.replace("name: zoe", "name: zoé"), "utf-8")
+    told = refusal("adapt", "--planner", "cook", "--person", file, "--out", tmp_path / "run")
+    assert f"{file}: name: 'zoé' cannot be a person's name: use letters a to z" in told

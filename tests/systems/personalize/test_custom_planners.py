@@ -20,7 +20,8 @@ def run(folder: Path, *words: str | Path, source: str | None = None) -> Complete
     """Run episodes of a few steps from a folder with ``my_planner.py`` in it."""
     if source is not None:
         (folder / "my_planner.py").write_text(source)
-    return run_module("housewise", ["run", "--houses", "1", "max_steps=60", "--out", "run", *words], cwd=folder)
+    out = () if "--out" in words else ("--out", "run")
+    return run_module("housewise", ["run", "--houses", "1", "max_steps=60", *out, *words], cwd=folder)
 
 
 def last_line(result: CompletedProcess[str]) -> str:

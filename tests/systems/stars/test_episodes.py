@@ -10,7 +10,7 @@ import pytest
 from housewise.agent.stars.goal_memory import GoalGeneralisation, LearnedGoals, keep_latest
 from housewise.agent.stars.lessons import LearnedGoal, StatedGoal
 from housewise.agent.stars.other_selectors import MAX_OPTIONS, RatingSelector
-from housewise.agent.stars.oversight import RespondentUser, SimulatedUser
+from housewise.agent.stars.oversight import RespondentUser, SimulatedUser, TerminalUser
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.search_tree import TreeThresholds
 from housewise.agent.stars.tasks import TaskObject
@@ -81,6 +81,23 @@ def test_oversight_completes_the_task_with_questions_and_stated_goals(tmp_path: 
     assert len(model.questions) == 15
     asked = [event.usage.calls for event in episode.record.of_type(SelectionEvent) if event.answer is not None]
     assert asked == [{"selection": 1}] * 15
+
+
+def test_a_place_in_answer_to_a_question_is_the_goal_and_no_other_goal_is_offered(tmp_path: Path) -> None:
+    task, analyser = load_task_and_analyser("store groceries")
+    first, *others = task.objects
+    said = iter(["help", "in the fridge and the fridge is closed"])
+    asked: list[str] = []
+    person = TerminalRespondent(lambda question: asked.append(question) or next(said, "yes"))  # type: ignore[func-returns-value]
+    user = TerminalUser(person, analyser, task)
+    episode = play_episode(tmp_path, "store groceries", "STARS+O", make_kitchen_model(), user)
+    place = "in the fridge and the fridge is closed"
+    goal = f"If the object is a {first.thing.noun} then the goal is that the object is {place}"
+    answers = episode.record.of_type(GoalAnswerEvent)
+    assert (answers[0].text, answers[0].said) == (goal, ["help", place])
+    assert "no goal that I understand" in asked[1] and asked[1].endswith("(yes/no, or where it belongs) ")
+    assert answers[1].thing == others[0].thing.name and episode.lessons[0].stated == goal
+    assert episode.record.of_type(GoalEvent)[0].source == "person" and episode.scores["stated"] == 1
 
 
 def test_second_time_needs_neither_model_nor_user(tmp_path: Path) -> None:
