@@ -64,9 +64,9 @@ def paired_differences(frame: pd.DataFrame, axis: str, base: str, by: Sequence[s
     """Return by how much each level of an axis differs from another one, over the episodes that both played.
 
     Differences are those of weighted means. Episodes in which a measure is undefined for either (weight 0, such as the
-    precision of one who never speaks) are left out. If the base was played with one seed only and seeds are pooled, such
-    as a control that needs no training at several training seeds, it is compared with all seeds. Levels of other axes,
-    which may change task or person, are compared with the same level of the base.
+    precision of one who never speaks) are left out. If the base was played with one seed only and seeds are pooled, as
+    with a control that needs no training at several training seeds, it is compared with all seeds. Levels of other
+    axes, which may change task or person, are compared with the same level of the base.
 
     Args:
         frame: Rows of a results table.

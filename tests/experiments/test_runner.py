@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import signal
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -18,7 +17,7 @@ import pytest
 from housewise.core.errors import UserError
 from housewise.core.record import Record
 from housewise.experiments.catalogue import load_experiment
-from housewise.experiments.measured_values import call_function, find_measures
+from housewise.experiments.measured_values import find_measures
 from housewise.experiments.results_table import read_table
 from housewise.experiments.runner import ExperimentRunner
 from housewise.people.house.reaction_notes import reaction_note
@@ -235,37 +234,6 @@ def refuse(folder: Path, *words: str) -> str:
         line = one_line(call_housewise("experiment", "mine.yaml", *words))
     assert not count_episodes(folder)
     return line
-
-
-@pytest.mark.parametrize(
-    "body, message",
-    [
-        ("return 5", "rows:measure: returned 5; yield (task, repeat, measure, value)"),
-        ("yield 't', 0", "rows:measure: yielded ('t', 0); yield (task, repeat, measure, value)"),
-        ("yield 't', 0, 'points', 'x'", "value 'x' of points in t is not a finite number"),
-        ("yield 't', 0, 'points', 1, -1", "rows:measure: weight -1 of points in t is negative"),
-        ("yield 't', 0, 'points', 1\n    yield 't', 0, 'points', 2", "two values of points in t, repeat 0; number"),
-    ],
-)
-def test_rows_of_functions_are_checked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, body: str, message: str
-) -> None:
-    (tmp_path / "rows.py").write_text(f"def measure():\n    {body}\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "rows", raising=False)
-    with pytest.raises(UserError) as error:
-        call_function("rows:measure", {})
-    assert message in str(error.value)
-
-
-@pytest.mark.parametrize("value", ["x", (1, 2, 3), (1.0, -1.0), 10**400])
-def test_values_of_measures_are_checked(file: Path, monkeypatch: pytest.MonkeyPatch, value: object) -> None:
-    monkeypatch.setattr(f"{__name__}.unmeasured", lambda record: value)
-    measure = f"[{{mine: {{function: '{__name__}:unmeasured'}}}}]"
-    file.write_text(THREE_PLANNERS.replace("[success_rate, executability, steps]", measure))
-    found = find_measures(load_experiment(file), has_functions=False)
-    with pytest.raises(UserError, match=r"unmeasured: .*; return a number, or "):
-        list(found["mine"]("mine", make_record({"mug": "kitchen 0 shelf 1"}).record, None))
 
 
 def test_a_function_whose_file_has_changed_is_refused(file: Path, tmp_path: Path) -> None:
