@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from housewise.core.console import print_note
 from housewise.core.errors import DataError, UserError
 from housewise.core.files import write_json
 from housewise.core.folder_locks import exclusive_lock
@@ -243,6 +244,8 @@ class TrainingFolder:
                 )
             raise UserError(f"base_url: training on this machine asks no server; {remedy}")
         self._open_trainer(config, ignore_progress).check(self.start)
+        if unused := config.unused_keys:
+            print_note(f"{', '.join(unused)}: without effect with {config.key('trainer')}={config.trainer}")
 
     def train(
         self,

@@ -11,7 +11,7 @@ import typer
 from housewise.cli.registration import check_options
 from housewise.core.console import Console, print_note
 from housewise.core.errors import UserError, suggest_names
-from housewise.selftrain.training_settings import TRAINING_SYSTEMS, find_training_settings
+from housewise.selftrain.training_settings import TRAINING_SYSTEMS, describe_quick, find_training_settings
 from housewise.terminal.option_values import (
     check_settings,
     configured_system,
@@ -151,7 +151,7 @@ def selftrain(
         _train_other(trained_system, config, options, overrides or [], quick, out, log_to or [])
         return
     from housewise.core.settings import merge_nested
-    from housewise.selftrain.personalize.quick_settings import LEFT_OUT, quick_settings
+    from housewise.selftrain.personalize.quick_settings import quick_settings
     from housewise.selftrain.personalize.settings import (
         generated_house_tasks,
         load_selftraining,
@@ -173,8 +173,9 @@ def selftrain(
     _print_own_part(config, selftraining_defaults())
     check_settings(settings.run, houses)
     if quick:
+        whole = settings
         settings = load_selftraining(config, merge_nested(quick_settings(settings), chosen), overrides or [])
-        print_note(LEFT_OUT)
+        print_note(describe_quick(whole, settings))
     with run_folder(out, dated_name("selftrain")) as folder:
         run_selftraining(settings, folder, Console(), log_to or [])
 
@@ -220,7 +221,7 @@ def _train_other(
     settings = known.load(config, merge_nested(known.quick if quick else {}, chosen), overrides)
     _print_own_part(config, known.defaults())
     if quick:
-        print_note(known.left_out)
+        print_note(describe_quick(known.load(config, chosen, overrides), settings))
     with run_folder(out, dated_name(name)) as folder:
         run_training(lambda seen: train(settings, folder, seen), what, system, folder, Console(), log_to)
 

@@ -16,6 +16,7 @@ from housewise.core.errors import UserError
 from housewise.core.formatting import plural
 from housewise.core.progress import progress_bars
 from housewise.core.tables import FittedTable
+from housewise.language.adapters import NONE
 from housewise.rollout.executor import RunCallback
 from housewise.rollout.run import Run
 from housewise.selftrain.personalize.learning_curve_plot import draw_learning_curve
@@ -25,7 +26,7 @@ from housewise.selftrain.personalize.self_training import SelfTraining
 from housewise.selftrain.personalize.settings import SelfTrainingConfig
 from housewise.selftrain.trainers import Progress as TrainingProgress
 from housewise.selftrain.trainers import TrainedModel
-from housewise.selftrain.training_folder import TrainingObserver
+from housewise.selftrain.training_folder import CONFIG, TrainingObserver
 from housewise.terminal.run_folders import shell_command
 from housewise.terminal.run_progress import RunProgress, resume_hint
 from housewise.tracking import open_curves
@@ -69,7 +70,7 @@ def run_selftraining(
         console,
         f"figures:    {out / 'summary.json'}",
         drawn,
-        f"use it:     {_run_command(last['model'], last['adapter'])}",
+        f"use it:     {_run_command(last['model'], last['adapter'], out)}",
         f"look at it: {shell_command('report', out)}",
     )
     return summary
@@ -98,7 +99,7 @@ def run_training(
         print_lines(console, f"training in {what}: {out}")
         with resume_hint(console, out):
             trained = train(observer)
-    command = _run_command(trained.model, trained.adapter, "--system", system)
+    command = _run_command(trained.model, trained.adapter, out, "--system", system)
     print_lines(console, *_describe_metrics(trained.metrics), f"use it:  {command}")
     return trained
 
@@ -114,9 +115,17 @@ def _describe_metrics(metrics: Mapping[str, float]) -> list[str]:
     return [f"{learned} in {metrics['steps']:.0f} steps, {loss}, {metrics['seconds']:.0f} s"]
 
 
-def _run_command(model: str, adapter: str | None, *options: str) -> str:
-    """Return the command that plays with a trained model."""
-    return shlex.join(["housewise", "run", *options, "--model", model, *(["--adapter", adapter] if adapter else [])])
+def _run_command(model: str, adapter: str | None, out: Path, *options: str) -> str:
+    """Return the command that plays with a trained model as it was trained and evaluated.
+
+    An adapter brings its settings along. Other models, such as those of a server, have those of the training's folder,
+    with the server's address.
+    """
+    how = [] if adapter else ["--config", str(out / CONFIG)]
+    if not adapter and model.partition(":")[0] == "local":
+        adapter = NONE  # The training may have started from an adapter, whose weights the model now has.
+    named = ["--model", model, *(["--adapter", adapter] if adapter else [])]
+    return shlex.join(["housewise", "run", *options, *how, *named])
 
 
 class TrainingDisplay:

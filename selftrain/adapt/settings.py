@@ -23,11 +23,6 @@ QUICK: Mapping[str, Any] = {
     "reflection": {"max_preferences": 4},
 }
 """Settings of a quick training, by key. Its model is of no use."""
-LEFT_OUT = (
-    "quick: a warm-up on one breakfast, one breakfast of five actions to reflect on, four preferences; the model is of "
-    "no use"
-)
-"""What a quick training leaves out, for the user."""
 
 _RUN = AdaptSettings(
     agent=AdaptAgentSettings(planner="llm", prompt="short"),

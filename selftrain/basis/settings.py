@@ -23,8 +23,6 @@ QUICK: Mapping[str, Any] = {
     "sessions": {"scenarios": 1},
 }
 """Settings of a quick training, by key. Its model is of no use."""
-LEFT_OUT = "quick: two sessions, learned once; the model is of no use"
-"""What a quick training leaves out, for the user."""
 
 _SCENARIOS_PER_ROUND = 1000
 _RUN = BasisSettings(

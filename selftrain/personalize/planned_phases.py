@@ -38,6 +38,11 @@ def iteration_name(iteration: int) -> str:
     return f"iteration-{iteration + 1}"
 
 
+def training_name(phase: str) -> str:
+    """Return the name for observers of a phase's training. No evaluation has it: names of tasks hold no spaces."""
+    return f"{phase}: train the model"
+
+
 def model_phases(iterations: int) -> list[str]:
     """Return the names of the phases that train a model, in order."""
     return [IMITATE, *map(iteration_name, range(iterations))]
@@ -60,7 +65,7 @@ def remaining_phases(config: SelfTrainingConfig, folder: Path) -> Iterator[Plann
                     yield PlannedPhase("lessons")
             else:
                 yield _episodes_phase(f"{name}: grow", config.grow_settings(0))
-            yield PlannedPhase(f"{name}: train", is_training=True)
+            yield PlannedPhase(training_name(name), is_training=True)
         yield from _evaluation_phases(config, name)
 
 

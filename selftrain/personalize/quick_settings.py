@@ -25,12 +25,6 @@ QUICK: Mapping[str, Any] = {
 }
 """Settings of a quick self-training, by key, whatever it trains on; see quick_settings."""
 
-LEFT_OUT = (
-    "quick: one demonstration, one task to learn from and one to measure on, each for 120 steps and three plans, one "
-    "iteration, no lessons; the figures say nothing of the model"
-)
-"""What a quick self-training leaves out, for the user."""
-
 
 def quick_settings(config: SelfTrainingConfig) -> dict[str, Any]:
     """Return settings, by key, of a quick self-training with one task of each kind and one iteration.

@@ -35,13 +35,32 @@ def demonstrations_from_record(
         prefix: Prefix of the model's turns, which records do not hold.
         target: See LearningTarget. Except for ``raw``, replies of which no step succeeded are left out.
     """
+    for plan, tried in generated_replies(record):
+        reply = tried.reply if target == "raw" else _executed_text(tried, prefix)
+        if reply.strip():
+            example = make_demonstration(record, plan, tried, prefix, reply)
+            given = _untested_spans(tried, reply) if target == "verified" else ()
+            yield example.model_copy(update={"given": given})
+
+
+def generated_replies(record: HouseRecord) -> Iterator[tuple[PlanEvent, AlternativeReply]]:
+    """Yield every reply to a prompt of an episode with its plan, also empty ones."""
     for plan in record.plans:
-        for tried in (executed_reply(record, plan), *plan.alternatives):
-            reply = tried.reply if target == "raw" else _executed_text(tried, prefix)
-            if plan.prompt and reply.strip():
-                example = make_demonstration(record, plan, tried, prefix, reply)
-                given = _untested_spans(tried, reply) if target == "verified" else ()
-                yield example.model_copy(update={"given": given})
+        if plan.prompt:
+            yield from ((plan, tried) for tried in (executed_reply(record, plan), *plan.alternatives))
+
+
+def describe_empty_replies(replies: Sequence[AlternativeReply], limit: str) -> str:
+    """Return, in parentheses after a space, that all replies are empty and why; an empty text if they are not.
+
+    Args:
+        replies: The replies.
+        limit: Key of the setting that limits their tokens.
+    """
+    if not replies or any(tried.reply.strip() for tried in replies):
+        return ""
+    is_cut = any(ended_at_limit(tried.finish_reason) for tried in replies)
+    return f" (all replies were empty{f' and ended at the limit {limit}' if is_cut else ''})"
 
 
 def executed_reply(record: HouseRecord, plan: PlanEvent) -> AlternativeReply:

@@ -12,15 +12,14 @@ import numpy as np
 from housewise.agent.personalize.prompt_notes import NotesContext, NotesTemplate
 from housewise.core.console import print_event, print_note
 from housewise.core.errors import UserError
-from housewise.core.files import find_paths, remove_partial, write_json
+from housewise.core.files import remove_partial, write_json
 from housewise.language.adapters import IMITATE, AdapterConfig, adapter_defaults
 from housewise.language.embedder import shared_minilm
 from housewise.rollout.run import Run, has_episodes
 from housewise.rollout.saved_settings import check_user_files, copy_user_files
 from housewise.rollout.scores import VERSION
-from housewise.rollout.system import Job
 from housewise.selftrain.examples import EpisodeDemonstration
-from housewise.selftrain.personalize.filters import FilterSettings, apply_filter, demonstration_statistics, find_filter
+from housewise.selftrain.personalize.filters import FilterSettings, apply_filter, demonstration_statistics
 from housewise.selftrain.personalize.lessons import generate_lessons, generate_lessons_about
 from housewise.selftrain.personalize.phase_memories import PhaseMemories
 from housewise.selftrain.personalize.planned_phases import (
@@ -29,10 +28,14 @@ from housewise.selftrain.personalize.planned_phases import (
     iteration_name,
     model_phases,
     next_iteration,
+    training_name,
 )
+from housewise.selftrain.personalize.recipe_checks import check_demonstrations, check_evaluation, check_recipe
 from housewise.selftrain.personalize.record_demonstrations import (
     demonstrations_from_record,
+    describe_empty_replies,
     familiar_kinds,
+    generated_replies,
     sample_per_episode,
 )
 from housewise.selftrain.personalize.relabelling import PreferenceVotes, relabel
@@ -45,12 +48,13 @@ from housewise.selftrain.personalize.settings import (
 from housewise.selftrain.rollouts.engine import open_engine, play_with_model
 from housewise.selftrain.rollouts.vllm_process import end_orphan
 from housewise.selftrain.trainers import ModelReference, TrainedModel
+from housewise.selftrain.trainers.exclusions import TooFewExamplesError
 from housewise.selftrain.trainers.settings import TrainingConfig
 from housewise.selftrain.training_folder import PAIRS, TrainingFolder, TrainingObserver, play_run
 from housewise.systems.personalize.record import read_house_records
 from housewise.systems.personalize.settings import PersonalizeSettings
 from housewise.systems.personalize.system import Personalize
-from housewise.systems.personalize.tasks import check_person, list_tasks, load_task
+from housewise.systems.personalize.tasks import list_tasks, load_task
 from housewise.worlds.house.tasks import resolve_preferences
 
 # Largest share of a phase's episodes that may fail.
@@ -101,30 +105,9 @@ class SelfTraining:
         """Check everything that can be checked before an episode is played."""
         config = self.config
         run = config.run
-        if run.agent.planner != "llm":
-            raise UserError(f"run.planner={run.agent.planner}: only the planner llm learns; leave it out")
-        if config.lessons and run.tasks.data is not None:
-            raise UserError(
-                "lessons are about generated houses: give run.data=null (or unset HOUSEKEEP_DATA) to train in those, "
-                "or lessons=[] to train in run.data"
-            )
-        if config.target in ("verified", "relabelled") and config.training.trainer != "local":
-            raise UserError(
-                f"target={config.target} learns parts of replies, as only trainer=local can; set target=executed"
-            )
-        memory_lessons = config.memory_lessons or config.imitation_memory_lessons
-        if (config.target in ("verified", "relabelled") or memory_lessons) and not self._template.judging:
-            raise UserError(
-                "target=verified, target=relabelled and memory_lessons need judgements, which prompt "
-                f"{run.agent.prompt} does not have; set run.prompt=judging, or target=executed, memory_lessons=0 and "
-                "imitation_memory_lessons=0"
-            )
-        config.check_houses()
-        find_filter(config.filter.name)
-        check_person(run.tasks)
-        grown = [config.training_tasks] if config.iterations or memory_lessons else []
-        for tasks in (config.demonstrations, *grown, *config.evaluation.tasks):
-            list_tasks(config.run_settings(tasks).tasks)
+        check_recipe(config, self._template.judging)
+        if not self._training.is_trained(IMITATE):
+            check_demonstrations(config)
         if self._untrained_phases:
             if run.execution.ray is None:
                 Personalize(run).check_start()
@@ -189,18 +172,34 @@ class SelfTraining:
     def _train_imitation(self) -> TrainedModel:
         """Train a model on demonstrations and lessons."""
         examples = [*self._demonstrations_and_lessons, *self._memory_lessons(0, self.config.imitation_memory_lessons)]
-        return self._train(IMITATE, self._training.start, examples, self.config.imitation_training)
+        try:
+            return self._train(IMITATE, self._training.start, examples, self.config.imitation_training)
+        except TooFewExamplesError as error:
+            raise UserError(
+                f"{error.problem}; choose another folder with --out and more demonstrations, such as "
+                f"demonstrations.repeats={2 * self.config.demonstrations.repeats}"
+            ) from error
 
     def _train_iteration(self, iteration: int, model: ModelReference) -> TrainedModel:
-        """Train a model on the best plans of the model before. If there are none, that model stays as it is."""
+        """Train a model on the best plans of the model before. If they are too few, that model stays as it is."""
         name = iteration_name(iteration)
         kept = self._grow_and_filter(iteration, model)
         if not kept:
-            stays = TrainedModel(model=model.model, adapter=model.adapter, metrics={"pairs": 0}, notes=(_NOTHING_KEPT,))
-            return stays.save(self.folder / name)
+            return self._keep_model(name, model, _NOTHING_KEPT)
         lessons = self._memory_lessons(iteration + 1, self.config.memory_lessons)
         examples = [*kept, *lessons, *self._replayed_examples(iteration)]
-        return self._train(name, model, examples, self.config.iteration_training(iteration))
+        try:
+            return self._train(name, model, examples, self.config.iteration_training(iteration))
+        except TooFewExamplesError as error:
+            note = f"{error.problem}; the model stays as it is"
+            print_note(f"{self.folder / name}: {note}")
+            (self.folder / name / PAIRS).unlink()
+            return self._keep_model(name, model, note)
+
+    def _keep_model(self, name: str, model: ModelReference, note: str) -> TrainedModel:
+        """Finish a phase that learns nothing with the model of the phase before."""
+        stays = TrainedModel(model=model.model, adapter=model.adapter, metrics={"pairs": 0}, notes=(note,))
+        return stays.save(self.folder / name)
 
     @cached_property
     def _demonstrations_and_lessons(self) -> list[EpisodeDemonstration]:
@@ -253,8 +252,15 @@ class SelfTraining:
         options = FilterSettings(iteration, tuple(settings.thresholds), settings.max_per_object, self._seed + iteration)
         kept, report = apply_filter(settings.name, self._grown_demonstrations(iteration), options)
         write_json(self.folder / name / "filter.json", report)
-        size = f"|D| = {len(kept)} of {report['pairs']['count']} plans (filter {settings.name})"
-        print_event(f"{self.folder / name}: {size}{'' if kept else '; nothing to learn, the model stays as it is'}")
+        replies = [
+            each
+            for record in read_house_records(self._grow_episodes(iteration))
+            for _, each in generated_replies(record)
+        ]
+        size = f"|D| = {len(kept)} of {len(replies)} plans (filter {settings.name})"
+        limit = self.config.run.models.agent.sampling.key("max_tokens")
+        nothing = f"; nothing to learn{describe_empty_replies(replies, limit)}, the model stays as it is"
+        print_event(f"{self.folder / name}: {size}{'' if kept else nothing}")
         return kept
 
     def _grow(self, iteration: int, model: ModelReference) -> dict[str, Any]:
@@ -316,7 +322,7 @@ class SelfTraining:
         self.engine.pause()
         template = {"chat_template_kwargs": run.models.agent.chat_template_kwargs}
         config = self.engine.training_config(config).model_copy(update=template)
-        return self._training.train(f"{name}: train", name, examples, config, start, defaults)
+        return self._training.train(training_name(name), name, examples, config, start, defaults)
 
     def _evaluate(self, name: str, model: ModelReference) -> dict[str, Any]:
         """Return a phase's line of the summary: the model, and its figures for each set of tasks."""
@@ -384,17 +390,4 @@ class SelfTraining:
             left = ", ".join(self._untrained_phases)
             print_note(f"{self.folder}: {', '.join(changes)} for {left}; the others stay as they are")
         for tasks in self.config.evaluation.tasks:
-            self._check_evaluation(tasks)
-
-    def _check_evaluation(self, tasks: NamedTasksConfig) -> None:
-        """Check that the evaluations under a name are of these tasks: figures of others would be taken for theirs."""
-        episodes = find_paths(self.folder, f"*/evaluation/{tasks.name}/episodes/*.jsonl")
-        if not episodes:
-            return
-        names = {Job(name).name.rpartition("-")[0] for name in list_tasks(self.config.run_settings(tasks).tasks)}
-        others = sorted({path.stem.rpartition("-")[0] for path in episodes} - names)
-        if others:
-            raise UserError(
-                f"{self.folder}: evaluations named {tasks.name} are of other tasks as well ({', '.join(others[:3])}); "
-                "give the new tasks another name in evaluation.tasks, or choose another folder with --out"
-            )
+            check_evaluation(self.config, self.folder, tasks)

@@ -28,6 +28,22 @@ class ExclusionReason:
     is_length: bool = False
 
 
+class TooFewExamplesError(UserError):
+    """Raised where too few examples remain to train a model.
+
+    Args:
+        problem: What is wrong.
+        advice: What to do.
+
+    Attributes:
+        problem: What is wrong.
+    """
+
+    def __init__(self, problem: str, advice: str) -> None:
+        super().__init__(f"{problem}; {advice}")
+        self.problem = problem
+
+
 SAME_REPLIES = ExclusionReason(
     "having the same reply twice", "there is nothing to prefer; give preferences whose two replies differ"
 )
@@ -54,7 +70,8 @@ def exclude(
         The examples that remain, and a sentence for each reason.
 
     Raises:
-        UserError: No example remains, or more than half are left out for their length.
+        TooFewExamplesError: No example remains, and none is left out for its length.
+        UserError: More than half are left out for their length.
     """
     reasons = list(map(reason, examples))
     remaining = [example for example, why in zip(examples, reasons, strict=True) if why is None]
@@ -65,7 +82,8 @@ def exclude(
     too_long = sum(count for why, count in counts.items() if why.is_length)
     if counts and (not remaining or 2 * too_long > len(examples)):
         remedies = dict.fromkeys(why.remedy for why, _ in counts.most_common() if why.is_length or not remaining)
-        raise UserError(f"too little to learn from: {'; '.join((*sentences, *remedies))}")
+        problem, advice = f"too little to learn from: {'; '.join(sentences)}", "; ".join(remedies)
+        raise UserError(f"{problem}; {advice}") if too_long else TooFewExamplesError(problem, advice)
     return remaining, sentences
 
 

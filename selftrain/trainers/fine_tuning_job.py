@@ -23,13 +23,10 @@ from housewise.language.server.responses import token_count
 from housewise.language.server.status_errors import is_fine_tuned
 from housewise.selftrain.examples import Example
 from housewise.selftrain.trainers.base import Progress, ignore_progress
-from housewise.selftrain.trainers.exclusions import ExclusionReason, exclude
+from housewise.selftrain.trainers.exclusions import ExclusionReason, TooFewExamplesError, exclude
 from housewise.selftrain.trainers.fine_tuning_client import MAX_TRIES, ApiClient, iterate_unique
-from housewise.selftrain.trainers.settings import TrainingConfig
+from housewise.selftrain.trainers.settings import MIN_API_EXAMPLES, TrainingConfig
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel, check_finished_training
-
-_MIN_EXAMPLES = 10
-"""Smallest number of examples that the API accepts."""
 
 _LABEL = "housewise"
 _MAX_LOSS = 1e9
@@ -119,12 +116,13 @@ class FineTuningTrainer(ABC, Generic[ExampleT]):
         """Return examples as the API expects them, one a line.
 
         Raises:
-            UserError: The API would refuse them.
+            TooFewExamplesError: They are fewer than the API accepts.
+            UserError: The API would refuse one of them.
         """
-        if len(examples) < _MIN_EXAMPLES:
-            raise UserError(
-                f"{len(examples)} {self.noun}s are too few: a fine-tuning API asks for {_MIN_EXAMPLES}; play more "
-                "tasks or runs"
+        if len(examples) < MIN_API_EXAMPLES:
+            few = f"{len(examples)} {self.noun}{'s are' if len(examples) != 1 else ' is'} too few"
+            raise TooFewExamplesError(
+                f"{few}: a fine-tuning API asks for {MIN_API_EXAMPLES}", "play more tasks or runs in another folder"
             )
         lines = []
         for number, example in enumerate(examples, start=1):
@@ -153,6 +151,9 @@ class FineTuningTrainer(ABC, Generic[ExampleT]):
     def train(self, examples: Sequence[ExampleT], start: ModelReference, folder: Path) -> TrainedModel:
         """See Trainer.train."""
         learned, notes = exclude(examples, self.exclusion_reason, self.noun)
+        if not self.config.epochs.is_integer():
+            key, passes = self.config.key("epochs"), self._epochs
+            notes = (*notes, f"{key}={self.config.epochs:g} is rounded to {passes}: the API makes whole passes")
         lines, how = self.format_examples(learned), json.dumps(self._method(), sort_keys=True)
         digest = hashlib.sha256(f"{start.model}\n{how}\n{self.seed}\n{lines}".encode()).hexdigest()
         finished = TrainedModel.load(folder)
@@ -295,7 +296,11 @@ class FineTuningTrainer(ABC, Generic[ExampleT]):
         raise UserError(f"file {name} is not processed yet; run the same command again to check again")
 
     def _method(self) -> Any:
-        return self.job_method(max(round(self.config.epochs), 1))
+        return self.job_method(self._epochs)
+
+    @property
+    def _epochs(self) -> int:
+        return max(round(self.config.epochs), 1)
 
     def _wait_for_job(self, name: str, folder: Path) -> FineTuningJob:
         unnamed = 0

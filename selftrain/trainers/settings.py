@@ -12,13 +12,18 @@ from housewise.core.settings import MAX_COUNT, Command, Settings
 from housewise.core.settings_loading import LoadableSettings
 from housewise.language.settings import Dtype
 
+MIN_API_EXAMPLES = 10
+"""Smallest number of examples that a fine-tuning API accepts."""
+
+_USED_BY_API = frozenset({"trainer", "epochs", "beta", "poll_seconds"})
+
 
 class TrainingConfig(Settings):
     """How a model learns from demonstrations."""
 
     trainer: str = "local"
     """Where the model is trained: local (PEFT and TRL on this machine), or openai (a fine-tuning API at base_url, with
-    the key in OPENAI_API_KEY)."""
+    the key in OPENAI_API_KEY; it uses epochs, rounded to whole passes, beta and poll_seconds alone)."""
     method: Literal["lora", "full"] = "lora"
     """What is trained: lora (a small adapter) or full (all weights)."""
     rank: int = Field(default=32, ge=1, le=MAX_COUNT)
@@ -65,6 +70,13 @@ class TrainingConfig(Settings):
     """Program that starts the training, such as accelerate launch --num_processes 4. null trains in this process."""
     poll_seconds: Annotated[float, EXECUTION] = Field(default=20.0, gt=0)
     """Seconds between two requests for the state of a job of the fine-tuning API."""
+
+    @property
+    def unused_keys(self) -> list[str]:
+        """Keys of the settings that the user set and that have no effect with this trainer."""
+        if self.trainer != "openai":
+            return []
+        return [self.key(name) for name in type(self).model_fields if name in self.set_by_user - _USED_BY_API]
 
     @property
     def identity(self) -> dict[str, Any]:

@@ -7,7 +7,10 @@ import pytest
 
 from housewise.cli import selftrain
 from housewise.core.plugins import SYSTEMS, plugin_names
-from housewise.selftrain.personalize.settings import LessonsConfig
+from housewise.core.settings import merge_nested
+from housewise.selftrain.personalize.quick_settings import quick_settings
+from housewise.selftrain.personalize.settings import LessonsConfig, load_selftraining
+from housewise.selftrain.training_settings import describe_quick
 from housewise.terminal import run_progress, selftrain_progress
 from tests.in_process import call_housewise
 
@@ -115,3 +118,12 @@ def selection(settings: Any, expected: dict[str, Any]) -> dict[str, Any]:
         key: selection(getattr(settings, key), value) if isinstance(value, dict) else getattr(settings, key)
         for key, value in expected.items()
     }
+
+
+def test_the_note_names_what_quick_changes_alone() -> None:
+    command = {"iterations": 2, "grow": {"repeats": 7}}
+    whole = load_selftraining(settings=command)
+    note = describe_quick(whole, load_selftraining(settings=merge_nested(quick_settings(whole), command)))
+    assert "run.max_steps=120" in note and "demonstrations.houses=1" in note
+    assert "iteration" not in note and "grow.repeats" not in note
+    assert describe_quick(whole, whole).startswith("quick: nothing changes")

@@ -29,3 +29,14 @@ def test_a_training_prints_what_its_trainer_reports(metrics: dict[str, float], l
     begun, _, ended = printed.getvalue().partition("\n")
     assert begun == f"training in goals: {tmp_path}"
     assert ended == f"{learned}use it:  housewise run --system stars --model local --adapter 'runs/a b/adapter'\n"
+
+
+def test_a_model_without_an_adapter_is_played_with_the_settings_of_its_training(tmp_path: Path) -> None:
+    printed, out = io.StringIO(), tmp_path / "a b"
+    trained = TrainedModel(model="ft:base:x", adapter=None)
+    run_training(lambda seen: trained, "guidance", "basis", out, Console(file=printed, width=900))
+    settings = f"--config '{out}/config.json'"
+    assert f"use it:  housewise run --system basis {settings} --model ft:base:x\n" in printed.getvalue()
+    full = TrainedModel(model="local:full", adapter=None)
+    run_training(lambda seen: full, "guidance", "basis", out, Console(file=printed, width=900))
+    assert f"{settings} --model local:full --adapter none\n" in printed.getvalue()

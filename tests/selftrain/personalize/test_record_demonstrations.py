@@ -5,8 +5,11 @@ import pytest
 from housewise.selftrain.personalize.record_demonstrations import (
     LearningTarget,
     demonstrations_from_record,
+    describe_empty_replies,
+    generated_replies,
     sample_per_episode,
 )
+from housewise.systems.personalize.record import AlternativeReply
 from housewise.worlds.house.env import RearrangementTask
 from tests.houses import BEGINNING, MUG_TO_COUNTER, PlayedEpisode
 from tests.selftrain.tiny import pair
@@ -82,3 +85,16 @@ def test_pairs_of_replies_that_were_cut_say_so(toy: RearrangementTask, tmp_path:
     assert [each.cut for each in demonstrations_from_record(record, "step 1:", target)] == [False] * len(record.plans)
     record.plans[1] = record.plans[1].model_copy(update={"finish_reason": "length"})
     assert [each.plan for each in demonstrations_from_record(record, "step 1:", target) if each.cut] == [1]
+
+
+def test_empty_replies_are_plans_and_said_to_be_empty() -> None:
+    cut = AlternativeReply(reply=" ", finish_reason="length")
+    assert describe_empty_replies([cut], "max_tokens") == " (all replies were empty and ended at the limit max_tokens)"
+    assert describe_empty_replies([AlternativeReply(reply="")], "max_tokens") == " (all replies were empty)"
+    assert not describe_empty_replies([cut, AlternativeReply(reply="go")], "x") and not describe_empty_replies([], "x")
+
+
+def test_replies_without_text_count_as_replies(toy: RearrangementTask, tmp_path: Path) -> None:
+    record = PlayedEpisode(toy, tmp_path, BEGINNING, MUG_TO_COUNTER).record
+    record.plans[0] = record.plans[0].model_copy(update={"reply": ""})
+    assert len(list(generated_replies(record))) == 3 and len(list(demonstrations_from_record(record, "step 1:"))) == 2

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from housewise.core.errors import UserError
+from housewise.selftrain.personalize.settings import load_selftraining
 from housewise.selftrain.trainers.openai_trainers import OpenAITrainer
 from housewise.selftrain.trainers.trained_model import ModelReference, TrainedModel
 from tests.selftrain.tiny import pair, training
@@ -149,3 +150,11 @@ def test_no_key(monkeypatch: pytest.MonkeyPatch, url: str | None) -> None:
         monkeypatch.setenv("OPENAI_BASE_URL", url)
     with pytest.raises(UserError, match="set OPENAI_API_KEY"):
         OpenAITrainer(training(trainer="openai")).check(ModelReference(model="gpt-4o"))
+
+
+def test_settings_without_effect_and_rounded_passes_are_named(server: FineTuning, tmp_path: Path) -> None:
+    config = load_selftraining(overrides=["training.trainer=openai", "training.rank=4", "training.epochs=2.6"]).training
+    assert config.unused_keys == ["training.rank"]
+    assert not config.model_copy(update={"trainer": "local"}).unused_keys
+    trained = OpenAITrainer(config, 5, server.url, wait=lambda seconds: None).train(PAIRS, START, tmp_path)
+    assert trained.notes == ("training.epochs=2.6 is rounded to 3: the API makes whole passes",)
