@@ -112,7 +112,7 @@ class RespondentUser:
         return About(things=(about.thing.noun,), task=self._task.name, situation=about.description)
 
 
-class TerminalUser(RespondentUser):
+class TerminalOversightUser(RespondentUser):
     """A person at the terminal, who may state the goal where yes or no is asked for; see RespondentUser."""
 
     def confirms(self, question: GoalQuestion) -> bool | StatedGoal:

@@ -25,7 +25,7 @@ class ModelTimer:
 
     def wrap(self, model: ChatModel) -> ChatModel:
         """Return a model with the same abilities whose calls are timed."""
-        calls = {name: _timed(name) for name in _CALLS if hasattr(model, name)}
+        calls = {name: _make_timed_call(name) for name in _CALLS if hasattr(model, name)}
         kind: type[Any] = type("TimedModel", (_TimedModel,), calls)
         timed: ChatModel = kind(model, self)
         return timed
@@ -49,7 +49,7 @@ class _TimedModel:
         self.model.close()
 
 
-def _timed(name: str) -> Callable[..., Any]:
+def _make_timed_call(name: str) -> Callable[..., Any]:
     def call(self: _TimedModel, *args: Any, **named: Any) -> Any:
         with self.timer.measure():
             return getattr(self.model, name)(*args, **named)

@@ -21,7 +21,7 @@ from housewise.agent.stars.goal_notes import goals_from_notes
 from housewise.agent.stars.lessons import GoalSelector
 from housewise.agent.stars.nearest_meaning import NearestMeaning
 from housewise.agent.stars.other_selectors import AllRotationsSelector, RatingSelector, ShortlistSelector
-from housewise.agent.stars.oversight import OversightUser, RespondentUser, SimulatedUser, TerminalUser
+from housewise.agent.stars.oversight import OversightUser, RespondentUser, SimulatedUser, TerminalOversightUser
 from housewise.agent.stars.planning import plan_goal
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.retrieval import RetrievalConfig
@@ -223,7 +223,7 @@ class Stars(SharedSimulatorSystem[StarsSettings]):
         self, task: Room_Task, analyser: GoalAnalyser, models: Mapping[str, ChatModel], person: str, seed: int
     ) -> OversightUser:
         if self._is_respondent("terminal"):
-            return TerminalUser(TerminalRespondent(name=person), analyser, task)
+            return TerminalOversightUser(TerminalRespondent(name=person), analyser, task)
         if self._is_respondent("model"):
             sampling = respondent_sampling(self.settings.models.person.sampling, seed)
             speaker = ChatRespondent(models["person"], person_instructions(task), person, sampling)

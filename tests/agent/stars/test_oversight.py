@@ -6,7 +6,7 @@ from housewise.agent.stars.analysis_and_repair import GoalAnalyser
 from housewise.agent.stars.data_files import build_task, load_robot, load_vocabulary
 from housewise.agent.stars.goal_grammar import GoalLanguage
 from housewise.agent.stars.lessons import GoalQuestion, GoalRequest, StatedGoal
-from housewise.agent.stars.oversight import RespondentUser, SimulatedUser, TerminalUser
+from housewise.agent.stars.oversight import RespondentUser, SimulatedUser, TerminalOversightUser
 from housewise.people.terminal_respondent import TerminalRespondent
 from housewise.systems.stars.earlier_replies import EarlierReplies
 from housewise.systems.stars.record import GoalAnswerEvent
@@ -65,7 +65,7 @@ def test_a_goal_in_answer_to_yes_or_no_is_restored() -> None:
         task["pen"], "The goal is that the pen is on the desk.", analyser.analyse("", task.situation)
     )
     words = iter(["desk drawer", "drawer"])
-    user = TerminalUser(TerminalRespondent(lambda asked: next(words)), analyser, task)
+    user = TerminalOversightUser(TerminalRespondent(lambda asked: next(words)), analyser, task)
     first = RoomWorld(task, None, user, EarlierReplies(())).step(question)  # type: ignore[arg-type]
     again = RoomWorld(task, None, user, EarlierReplies(first.events)).step(question)  # type: ignore[arg-type]
     goal = "If the object is a pen then the goal is that the object is in the drawer"

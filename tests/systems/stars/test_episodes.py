@@ -10,7 +10,7 @@ import pytest
 from housewise.agent.stars.goal_memory import GoalGeneralisation, LearnedGoals, keep_latest
 from housewise.agent.stars.lessons import LearnedGoal, StatedGoal
 from housewise.agent.stars.other_selectors import MAX_OPTIONS, RatingSelector
-from housewise.agent.stars.oversight import RespondentUser, SimulatedUser, TerminalUser
+from housewise.agent.stars.oversight import RespondentUser, SimulatedUser, TerminalOversightUser
 from housewise.agent.stars.prompts import load_prompts
 from housewise.agent.stars.search_tree import TreeThresholds
 from housewise.agent.stars.tasks import TaskObject
@@ -89,7 +89,7 @@ def test_a_place_in_answer_to_a_question_is_the_goal_and_no_other_goal_is_offere
     said = iter(["help", "in the fridge and the fridge is closed"])
     asked: list[str] = []
     person = TerminalRespondent(lambda question: asked.append(question) or next(said, "yes"))  # type: ignore[func-returns-value]
-    user = TerminalUser(person, analyser, task)
+    user = TerminalOversightUser(person, analyser, task)
     episode = play_episode(tmp_path, "store groceries", "STARS+O", make_kitchen_model(), user)
     place = "in the fridge and the fridge is closed"
     goal = f"If the object is a {first.thing.noun} then the goal is that the object is {place}"
